@@ -107,12 +107,12 @@ export interface TrustedIssuerInput {
   readonly jwks_lifetime?: number | undefined;
   /**
    * The algorithms with which the issuer signs: `RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`.
-   * Required.
+   * Needed.
    */
   readonly algorithms?: readonly string[] | undefined;
   /**
    * What the issuer may assert: `people` (who a user is) or `clients` (which workload a client is),
-   * but not both. A SPIFFE trust domain can only assert `clients`. Required.
+   * but not both. A SPIFFE trust domain can only assert `clients`. Needed.
    */
   readonly asserts?: readonly string[] | undefined;
   /**
