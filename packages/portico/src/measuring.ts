@@ -96,8 +96,9 @@ export interface Measurement {
    */
   run<T>(work: () => T): T;
   /**
-   * Called when the task ends. `failure` is one of a fixed set of codes, or null if the task
-   * succeeded. `status` is the HTTP status for an endpoint, or 0 for any other task.
+   * Called when the task ends. `failure` is one of a fixed set of codes, or null. For an endpoint
+   * that responds with a status below 500, it is null. `status` is the HTTP status for an endpoint,
+   * or 0 for any other task.
    */
   end(failure: string | null, status: number): void;
 }

@@ -16,8 +16,8 @@ import { expired, naming, ofAnotherClient, ofAnotherKey } from './stored-grant.t
 
 /**
  * Exchanges an authorization code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). The
- * code works only once and only for the client that received it. The token request must match the
- * authorization request.
+ * code works only once, and only for the client to which it was issued. The token request must
+ * match the authorization request.
  */
 export class AuthorizationCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;

@@ -27,7 +27,7 @@ export interface TokenResponse {
   readonly scope: string;
   /** The refresh token. Missing if the client is not registered for the grant `refresh_token`. */
   readonly refresh_token?: string;
-  /** The ID token. Present only if the scopes include `openid`. */
+  /** The ID token. Present if the scopes include `openid`. */
   readonly id_token?: string;
 }
 

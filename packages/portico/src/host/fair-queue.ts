@@ -17,7 +17,7 @@ interface Turn {
 
 /**
  * A queue in which networks take turns. Each network with waiting tasks gets one turn before any
- * network gets a second turn. So many requests from one network delay only that network.
+ * network gets a second turn. Therefore, many requests from one network delay only that network.
  *
  * When the queue is full, a network with fewer waiting tasks can still add a task. To make room,
  * the queue rejects the last task of the network with the most waiting tasks.

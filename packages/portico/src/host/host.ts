@@ -193,7 +193,7 @@ export interface CompleteHost {
    */
   signOut(request: Request, returnTo: string): Promise<string | null>;
   /**
-   * Ends the session as `Host.signOut` describes. Returns null if the session has already ended.
+   * Ends the session as `Host.signOut` describes. Returns null if this call has ended the session.
    * Otherwise, returns the URL of a page that ends the session and then redirects to `returnTo`.
    * The whole property is null if the host cannot end sessions.
    */

@@ -52,7 +52,7 @@ const LONGEST_INTERVAL = 30_000;
 const MEMORY = 15 * 60_000;
 /** The maximum number of keys. Above it, the key whose last failure is the oldest is forgotten. */
 const MOST_KEYS = 10_000;
-/** One in this many attempts is allowed immediately, although it would have to wait. */
+/** One in this many of the attempts that would have to wait is allowed immediately. */
 const GOES_AHEAD = 20;
 
 /**

@@ -133,7 +133,7 @@ export class KeyRing {
    * published key is waiting to sign.
    *
    * Throws a RangeError for invalid options. Throws a KeyRotationError if rotation is not possible.
-   * Nothing has changed then, unless the message says that only the removal of old keys failed.
+   * In that case, nothing has changed, unless the message says that old keys were not removed.
    */
   async rotate(options: RotationOptions = {}): Promise<KeyRotation> {
     const { Rotation } = await import('./rotation.ts');

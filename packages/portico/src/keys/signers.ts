@@ -29,7 +29,8 @@ export interface KeySigner {
   /**
    * When the signer starts to sign, in milliseconds since 1970, according to the clock of each
    * process. Set a later time to publish the key before it signs. By default, the signer signs
-   * immediately. When a signer signs, the server uses no key files for its algorithm.
+   * immediately. When a signer signs, the server does not sign with key files of the same
+   * algorithm.
    */
   readonly signsFrom?: number;
   /**

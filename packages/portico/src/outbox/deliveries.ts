@@ -182,7 +182,7 @@ export class Deliveries {
    * Tries to deliver one message. Returns one of these results:
    *
    * - `delivered`: the caller must remove the message.
-   * - `aside`: the message will not be delivered. The outbox keeps it for an operator.
+   * - `aside`: the message has expired or was refused. The outbox keeps it for an operator.
    * - `failed`: the attempt has failed. The process stops delivering to this receiver for now.
    */
   async #deliver(lease: Lease, message: QueuedMessage): Promise<'delivered' | 'aside' | 'failed'> {

@@ -35,7 +35,7 @@ export type Content = string | Markup | readonly (string | Markup)[];
 
 const ELEMENTS = ['bdi', 'strong', 'em', 'span', 'q', 'code', 'time', 'br', 'wbr'] as const;
 
-/** The HTML elements that messages can contain. */
+/** The HTML elements that `tag()` can create inside a sentence. */
 export type ElementName = (typeof ELEMENTS)[number];
 
 /** The attributes that these elements can have. */

@@ -100,8 +100,8 @@ function isMessage(value: unknown): value is Message {
 }
 
 /**
- * Returns the problems with the placeholders of a message. Only plural forms may leave out
- * `{count}`.
+ * Returns the problems with the placeholders of a message. Only plural forms other than `other` may
+ * leave out `{count}`.
  */
 function placeholderProblems(message: Message, meant: Message): readonly string[] {
   const expected = new Set(getForms(meant).flatMap((text) => [...getPlaceholders(text)]));

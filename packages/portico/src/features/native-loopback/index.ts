@@ -2,8 +2,8 @@ import { defineFeature } from '../../feature.ts';
 import { isOnAnotherPort } from './matching.ts';
 
 /**
- * Supports native applications that receive authorization responses on a port of the user's own
- * device.
+ * Supports native applications that receive authorization responses on a loopback port of the
+ * user's device.
  */
 export const nativeLoopback = defineFeature({
   name: 'native_loopback',

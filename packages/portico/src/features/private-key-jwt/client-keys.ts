@@ -99,8 +99,8 @@ export class ClientKeySource {
   }
 
   /**
-   * Checks the client's keys, and fetches them again if the client publishes them. Returns a list
-   * of problems, which is empty if there are none.
+   * Checks the client's keys. If they are at a `jwks_uri`, fetches them again. Returns a list of
+   * problems, which is empty if there are none.
    */
   async problems(client: KeyedClient): Promise<readonly string[]> {
     try {

@@ -26,8 +26,8 @@ interface Sealed {
 
 /**
  * Repeats the last response to a refresh token, with the same tokens (decision 37). Portico repeats
- * a response for a few seconds, but only until the client uses the new refresh token. The stored
- * response is encrypted. Only the old refresh token can decrypt it.
+ * a response for `refresh_retry_seconds`, but only until the client uses the new refresh token. The
+ * stored response is encrypted. Only the old refresh token can decrypt it.
  */
 export class RefreshRetries implements SecondUses {
   readonly #server: Server;

@@ -69,7 +69,7 @@ const UNNAMED = 'An application without a name';
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
-  // Anyone can register without an initial access token. Keys or a secret then prove only that
+  // A client without an initial access token can be anyone. Its keys or secret prove only that
   // later requests come from the same client.
   const isStranger = method === 'none' || !rules.cameWithToken;
   const grants = readGrants(sent, isStranger, rules.grantTypes);

@@ -53,9 +53,9 @@ export interface RegistrationConfig {
   /**
    * How long the secret of a client that registers itself is valid, in seconds (3,600 or more), or
    * `never_expires`. With this setting, clients such as Microsoft 365 Copilot can register with
-   * `client_secret_basic` or `client_secret_post`. In the last third of this time, a client gets a
-   * new secret when it reads or updates its registration (RFC 7592). Without this setting, only
-   * clients with an initial access token get a secret.
+   * `client_secret_basic` or `client_secret_post`. From the last third of this time on, a client
+   * gets a new secret when it reads or updates its registration (RFC 7592). Without this setting,
+   * only clients with an initial access token get a secret.
    */
   readonly registration_secret_ttl?: number | 'never_expires' | undefined;
 }

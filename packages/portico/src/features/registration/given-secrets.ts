@@ -36,8 +36,8 @@ export class GivenSecrets {
   }
 
   /**
-   * Returns a new secret. Hashing is slow and runs in a queue in which networks take turns. So many
-   * calls from one network delay only that network.
+   * Returns a new secret. Hashing is slow and runs in a queue in which networks take turns.
+   * Therefore, many calls from one network delay only that network.
    */
   async create(network: string): Promise<GivenSecret> {
     const { host, clock } = this.#server;

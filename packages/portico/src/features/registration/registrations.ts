@@ -132,7 +132,7 @@ export class Registrations {
 
   /**
    * Returns the client if `token` is its registration access token. Otherwise, throws a
-   * BearerError, even if the client does not exist.
+   * BearerError, whether or not the client exists.
    */
   async find(clientId: string, token: string): Promise<Client> {
     const client = await this.#parts.clients.find(clientId);
@@ -152,8 +152,8 @@ export class Registrations {
   }
 
   /**
-   * Replaces the client's metadata. Keeps the client's id, secret, and the access that users have
-   * allowed it.
+   * Replaces the client's metadata. Keeps the client's id, its secret, and the access that users
+   * have allowed it.
    */
   async replace(
     client: Client,
@@ -319,7 +319,7 @@ function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
 }
 
 /**
- * Check the algorithm here, because the error message of the later check is written for operators
+ * Checks the algorithm here, because the error message of the later check is written for operators
  * and does not name the metadata field.
  */
 async function requireAlgorithm(

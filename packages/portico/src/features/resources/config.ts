@@ -44,8 +44,8 @@ export const resourcesShape = {
 /** The settings of one API in `oauth_server:resources`. */
 export interface ResourceInput {
   /**
-   * The scopes from `oauth_server:scopes` that clients can request for this API. Clients can always
-   * request `openid`, `profile` and `email` too. Needed.
+   * The scopes from `oauth_server:scopes` that clients can request for this API. Clients can also
+   * request `openid`, `profile` and `email`. Needed.
    */
   readonly scopes?: readonly string[] | undefined;
   /** The name of the API on the consent page and in the API's metadata. Default: none. */

@@ -25,7 +25,7 @@ export function measuredStore<Whole extends Store>(
 }
 
 /**
- * Returns a copy of a record whose methods are measured. If one method calls another method of the
+ * Wraps a record so that telemetry measures its methods. If one method calls another method of the
  * same record, only the first call is measured. Each task object is created only once, because
  * telemetry uses these objects as keys.
  */

@@ -10,8 +10,8 @@ export const unknownScopesShape = {
 export interface UnknownScopesConfig {
   /**
    * What Portico does if a client requests a scope that the server does not offer or that the
-   * client is not registered for. `refuse` rejects the request. `ignore` drops the scope, and
-   * rejects the request only if no scope remains. Default: `refuse`.
+   * client is not registered for. `refuse` rejects the request. `ignore` drops the scope, but
+   * rejects the request if no scope remains. Default: `refuse`.
    */
   readonly unknown_scopes?: 'refuse' | 'ignore' | undefined;
 }

@@ -113,7 +113,10 @@ class KeysAtUrl implements IssuerKeys {
   readonly #clock: () => number;
   readonly #readKeySet: ReadKeySet;
   #fetched: Fetched | null = null;
-  /** The time of the last fetch, and how long to wait before the next one, in milliseconds. */
+  /**
+   * When the last successful fetch began or the last failed fetch ended, whichever was later, and
+   * how long to wait after that. Both are in milliseconds.
+   */
   #last = { at: Number.NEGATIVE_INFINITY, wait: 0 };
   #underWay: Promise<readonly PublicKey[]> | null = null;
   /** The fetch that will start when the current fetch ends. */

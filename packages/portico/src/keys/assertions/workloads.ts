@@ -51,7 +51,7 @@ export function subjectProblem(issuer: string, pattern: string): string | null {
   if (fixed.includes('*'))
     return 'can have only one *, as the whole last segment after / or :, for example prod:*';
   if (!isTrustDomain(issuer)) return null;
-  // A trust domain may assert only names that begin with its own id.
+  // A trust domain may assert only names that are below its own id.
   const example = hasWildcard(pattern) ? `${fixed}a` : pattern;
   return trustDomainOf(example) === issuer ? null : `must be a SPIFFE ID below ${issuer}/`;
 }

@@ -29,7 +29,10 @@ const SYSTEM_TIMER: CensusTimer = {
   pause: (milliseconds) => setTimeout(milliseconds, undefined, { ref: false }),
 };
 
-/** Counts the active rows of a table in slices, but only while the application collects metrics. */
+/**
+ * Counts the active rows of a table in slices. A count begins only when the application collects
+ * metrics.
+ */
 export class Census {
   readonly #count: (after: string, limit: number) => Promise<CountedRows>;
   readonly #timer: CensusTimer;
