@@ -1,6 +1,7 @@
 /**
- * What the server reports to telemetry. It contains no secret, token or code. It contains no text
- * from clients either, except in the request that `begin` receives for an endpoint.
+ * The measurements that the server reports to telemetry. They contain no secret, token or code.
+ * They contain no text from clients either, except in the request that `begin` receives for an
+ * endpoint.
  */
 import type { DatabaseConnections, SqlDialect } from '@portico/sql';
 import type { KeyRing } from './keys/key-ring.ts';
@@ -10,8 +11,8 @@ import type { CountedRows } from './store/sql/counting.ts';
 import type { Store } from './store/store.ts';
 
 /**
- * Work whose duration is measured. A task is one object for the lifetime of the server, so you can
- * use it as a map key.
+ * A kind of work whose duration is measured. Each task is the same object for the lifetime of the
+ * server, so you can use it as a map key.
  */
 export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
 
@@ -19,142 +20,156 @@ export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOpera
 export interface MeasuredEndpoint {
   /** Always `endpoint`. */
   readonly kind: 'endpoint';
-  /** The endpoint's name, such as `oauth_server_token`. */
+  /** The name of the endpoint, such as `oauth_server_token`. */
   readonly name: string;
-  /** The endpoint's configured path, such as `/oauth/token`, never the path from the request. */
+  /**
+   * The path of the endpoint in the configuration, such as `/oauth/token`. Never the path from the
+   * request.
+   */
   readonly route: string;
 }
 
-/** A token request from an authenticated client. */
+/** A token request from a client that has authenticated. */
 export interface MeasuredGrant {
   /** Always `grant`. */
   readonly kind: 'grant';
-  /** The `grant_type`, one of those that the server offers. */
+  /** The `grant_type`, which is always one that the server supports. */
   readonly name: string;
 }
 
-/** A store operation: one statement, or one transaction with all of its retries. */
+/** An operation of the store: one statement, or one transaction including all of its retries. */
 export interface MeasuredStoreOperation {
   /** Always `store`. */
   readonly kind: 'store';
-  /** The operation's name, such as `rotateRefreshToken`. */
+  /** The name of the operation, such as `rotateRefreshToken`. */
   readonly name: string;
-  /** The store's engine. */
+  /** The type of the store's database. */
   readonly dialect: SqlDialect;
 }
 
 /**
- * Receives measurements. `opentelemetry()` from `portico/telemetry` implements this interface. The
- * server does not wait for a returned promise. Errors and rejections are logged and do not affect
- * the request.
+ * Receives the server's measurements. `opentelemetry()` from `portico/telemetry` implements this
+ * interface. The server does not wait for a returned promise. It logs errors and rejections, but
+ * they do not affect the request.
  */
 export interface Telemetry {
   /**
-   * Called when a task begins. `request` is the HTTP request for an endpoint, and null for any
-   * other task. Read only its method and trace headers. Its URL and other headers contain secrets,
-   * and the server itself reads its body.
+   * Called when a task begins. `request` is the HTTP request for an endpoint, or null for any other
+   * task. Read only its method and its trace headers, because its URL and other headers contain
+   * secrets. Do not read its body, because the server itself reads it.
    */
   begin(task: MeasuredTask, request: Request | null): Measurement;
   /**
-   * Called when an endpoint has responded with this status. Also called for your own routes that
-   * use `token()`.
+   * Called after an endpoint has responded with this status. Also called for routes of your
+   * application that use `token()`.
    */
   answered(endpoint: string, status: number): void;
   /**
-   * Called when a new token of this kind is issued, but not when an earlier response is sent again.
+   * Called when the server issues a new token of this kind. Not called when the server repeats an
+   * earlier response.
    */
   tokenIssued(grantType: string, kind: TokenKind): void;
   /**
-   * Called when a request is refused. `reason` is one of a fixed set of codes, for example
+   * Called when the server rejects a request. `reason` is one of a fixed set of codes, for example
    * `invalid_grant`.
    */
   refused(endpoint: string, reason: string): void;
-  /** Called when a client uses an authorization code or a refresh token a second time. */
+  /** Called when a client uses an authorization code or a refresh token for the second time. */
   replayed(what: 'code' | 'refresh_token'): void;
   /**
-   * Called after expired rows of one kind, for example `access_tokens`, were removed. `count` is
-   * the number of removed rows, at least 1.
+   * Called after the server has removed expired rows of one kind, for example `access_tokens`.
+   * `count` is the number of these rows and is at least 1.
    */
   removed(rows: string, count: number): void;
-  /** Called when a server starts. You can read the server's state from then on. */
+  /** Called when a server starts. You can read the server's state from this moment. */
   observe(server: ObservedServer): void;
 }
 
-/** The kinds of tokens in a token response. */
+/** The kinds of tokens that a token response can contain. */
 export type TokenKind = 'access_token' | 'refresh_token' | 'id_token';
 
-/** A task that has started. */
+/** The measurement of a task that has started. */
 export interface Measurement {
   /**
-   * Calls `work` once, immediately, and returns its result. Whatever `work` awaits is part of the
-   * task.
+   * Must call `work` exactly once and immediately, and return its result. Everything that `work`
+   * awaits belongs to the task.
    */
   run<T>(work: () => T): T;
   /**
-   * Called when the task ends. `failure` is one of a fixed set of codes, or null. `status` is the
-   * HTTP status for an endpoint, and 0 for any other task.
+   * Called when the task ends. `failure` is one of a fixed set of codes, or null. For an endpoint
+   * that responds with a status below 500, it is null. `status` is the HTTP status for an endpoint,
+   * or 0 for any other task.
    */
   end(failure: string | null, status: number): void;
 }
 
 /**
- * The state of the server. A method that returns a promise may reject, for example while the store
- * is unavailable.
+ * The server's state. Methods that return a promise can reject, for example while the store is
+ * unavailable.
  */
 export interface ObservedServer {
   /**
-   * How many statements and transactions were retried. The numbers never decrease. Null if the
-   * store does not count retries.
+   * Returns how many statements and transactions have been retried. The numbers never decrease.
+   * Returns null if the store does not count retries.
    */
   retries(): { readonly statements: number; readonly transactions: number } | null;
   /**
-   * The connections to a database server. Null if the store has no such connections or does not
-   * count them.
+   * Returns the number of connections to the database server. Returns null if the store has no such
+   * connections or does not count them.
    */
   connections(): DatabaseConnections | null;
   /**
-   * Returns the age, in seconds, of the current signing key of each algorithm. Leaves out keys of
-   * unknown age.
+   * Returns the age of the current signing key of each algorithm, in seconds. Leaves out keys whose
+   * age is unknown.
    */
   signingKeys(): Promise<readonly { readonly algorithm: string; readonly age: number }[]>;
   /**
-   * Reads the first `limit` authorizations after this id, and counts those that are neither revoked
-   * nor expired.
+   * Reads the first `limit` authorizations after the id `after`, and counts those that are neither
+   * revoked nor expired.
    */
   authorizations(after: string, limit: number): Promise<CountedRows>;
-  /** Reads the first `limit` clients after this id, and counts those that are not revoked. */
+  /**
+   * Reads the first `limit` clients after the id `after`, and counts those that are not revoked.
+   */
   clients(after: string, limit: number): Promise<CountedRows>;
   /** Counts the messages in the outbox. Returns null if no feature sends messages. */
   outbox(): Promise<OutboxCounts | null>;
 }
 
-/** Measures one server. Reports to the application's `Telemetry`. */
+/** Measures the work of one server and reports to the application's `Telemetry`. */
 export interface Measuring {
-  /** Runs and measures an endpoint's work. Returns its result, or rejects with its error. */
+  /**
+   * Runs the work of an endpoint and measures it. Returns the result of the work, or rejects with
+   * its error.
+   */
   endpoint<T extends { readonly status: number }>(
     task: MeasuredEndpoint,
     request: Request,
     work: () => Promise<T>,
   ): Promise<T>;
-  /** Runs and measures a grant's work. */
+  /** Runs the work of a grant and measures it. */
   grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T>;
-  /** Returns a store that also measures its operations. */
+  /** Returns a store that does the same and also measures its operations. */
   wrapStore<Whole extends Store>(store: Whole): Whole;
   /**
-   * Like `Telemetry.answered`. Do not call this for endpoints, because `endpoint()` reports them.
+   * Calls `Telemetry.answered`. Do not call this method for endpoints, because `endpoint()` already
+   * reports them.
    */
   answered(endpoint: string, status: number): void;
-  /** Like `Telemetry.tokenIssued`. */
+  /** Calls `Telemetry.tokenIssued`. */
   tokenIssued(grantType: string, kind: TokenKind): void;
-  /** Like `Telemetry.replayed`. */
+  /** Calls `Telemetry.replayed`. */
   replayed(what: 'code' | 'refresh_token'): void;
-  /** Like `Telemetry.refused`. The reason is the code of the error. */
+  /** Calls `Telemetry.refused` with the code of the error as the reason. */
   refused(endpoint: string, error: Error): void;
-  /** Like `refused`, for a refusal without an error. The reason is the status. */
+  /**
+   * Calls `Telemetry.refused` with the status as the reason, for a rejected request without an
+   * error.
+   */
   refusedWith(endpoint: string, status: number): void;
   /**
-   * Like `Telemetry.observe`. Called when the server is ready. `clock` returns milliseconds since
-   * 1970.
+   * Calls `Telemetry.observe`. The server calls this method when it is ready. `clock` returns the
+   * time in milliseconds since 1970.
    */
   observe(keys: KeyRing, clock: () => number, outbox: Outbox): void;
 }

@@ -17,54 +17,55 @@ import {
 import { revokeEachLiving } from './living-access.ts';
 import type { EndedAccess, EndsRequests } from './restored-access.ts';
 
-/** The result of ending an authorization. */
+/** The result of revoking an authorization. */
 export interface RevokedAuthorization {
-  /** The authorization's id. It grants no access. */
+  /** The id of the authorization. Knowing the id grants no access. */
   readonly id: string;
   /** The id of the client that had access. */
   readonly clientId: string;
   /** The person who allowed the access. */
   readonly person: PersonReference;
-  /** Whether this call ended the authorization. False if it had already ended. */
+  /** Whether this call revoked the authorization. False if the authorization had already ended. */
   readonly revoked: boolean;
 }
 
-/** The access that `revokePerson` ended. */
+/** What `revokePerson` ended. */
 export interface RevokedPerson {
-  /** How many requests were still waiting for the person's answer. */
+  /** How many active authorizations this call ended. */
   readonly authorizations: number;
-  /** How many requests were still waiting for the person's decision. */
+  /** How many consent requests this call ended. The person had not answered them yet. */
   readonly requests: number;
 }
 
 /** What `erasePerson` removed. */
 export interface ErasedPerson {
-  /** How many authorizations were removed, including ended ones. */
+  /** How many authorizations were removed, including those that had already ended. */
   readonly authorizations: number;
-  /** How many consent requests were removed, answered or not. */
+  /** How many consent requests were removed, including those that the person had answered. */
   readonly requests: number;
   /** Whether the person's subject (the public identifier `sub`) was removed. */
   readonly subject: boolean;
-  /** In how many stored audit events a pseudonym now replaces the person. */
+  /** The number of stored audit events in which a pseudonym now replaces the person. */
   readonly events: number;
 }
 
-/** An authorization, with its client and its person. */
+/** An authorization's id, client, person and details. */
 interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
   readonly details?: Details;
 }
 
-/** Removes everything that a feature has stored about a person. */
+/** Removes all data that a feature has stored about a person. */
 export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
 /**
- * Whether revoking one authorization also revokes another authorization of the same person and
- * client. Called when an operator revokes the first one. Receives the details of both.
+ * Whether to also revoke another authorization of the same person and client when an operator
+ * revokes an authorization. Receives the details of both authorizations.
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
 /**
- * Lists authorizations and ends clients' access, for console commands and an administrator's pages.
+ * Lists authorizations and ends clients' access. Console commands and administration pages use this
+ * class.
  */
 export class Access {
   readonly #server: Server;
@@ -72,7 +73,7 @@ export class Access {
   readonly #revokedAlso: readonly RevokesAlso[];
   readonly #ending: readonly EndsRequests[];
 
-  /** Portico calls this constructor. Use `access` of the server instead. */
+  /** Portico calls this constructor. Applications use the server's member `access`. */
   constructor(
     server: Server,
     forgetting: readonly ForgetsPerson[],
@@ -86,9 +87,9 @@ export class Access {
   }
 
   /**
-   * Lists the active authorizations that match the filter, newest first. One page reads at most
-   * 5000 rows, so a page can contain fewer items than `limit`, or none, even if more pages follow.
-   * Throws an AccessError if the filter or the page is not valid.
+   * Lists the active authorizations that match the filter, newest first. Each page reads at most
+   * 5000 rows. Therefore, a page can contain fewer items than `limit`, or none, even if more pages
+   * follow. Throws an AccessError if the filter or the page is not valid.
    */
   async list(
     filter: AuthorizationFilter = {},
@@ -99,16 +100,17 @@ export class Access {
   }
 
   /**
-   * Ends an authorization, including its codes and tokens. When the promise resolves, the server
-   * accepts none of these tokens. Throws an AccessError if no authorization has this id.
+   * Ends an authorization with all of its codes and tokens. When the promise resolves, the server
+   * no longer accepts these codes and tokens. Throws an AccessError if no authorization has this
+   * id.
    */
   async revokeAuthorization(id: string, acting?: Acting): Promise<RevokedAuthorization> {
     return this.#revoke(await this.#requireHolder(id), acting);
   }
 
   /**
-   * Ends several authorizations, one after the other. If one of the ids is unknown, throws an
-   * AccessError and ends none of them.
+   * Ends several authorizations, one after another. If any id is unknown, throws an AccessError and
+   * ends no authorization.
    */
   async revokeAuthorizations(
     ids: readonly string[],
@@ -122,9 +124,9 @@ export class Access {
   }
 
   /**
-   * Ends all access that the person has allowed, and all requests that wait for the person's
-   * answer. Works in batches. When the promise resolves, nothing that the person allowed before the
-   * call is valid. The person can allow applications again.
+   * Ends all access that the person has allowed, and all consent requests that the person has not
+   * answered. Works in batches. When the promise resolves, nothing that the person allowed before
+   * the call is valid any longer. The person can allow access again later.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
    * to end the remaining access.
@@ -134,7 +136,7 @@ export class Access {
     const { report, ...acting } = options;
     const person = requirePerson(given);
     const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
-    // End waiting requests first. If the person answers one at the same time, the next step ends
+    // End the consent requests first. If the person answers one in the meantime, the next step ends
     // the new authorization.
     const requests = await this.#endRequests(person, false);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
@@ -150,8 +152,8 @@ export class Access {
   /**
    * Removes all data about a person: authorizations with all codes and tokens, consent requests,
    * and the subject. Works in batches. In stored audit events, a random pseudonym replaces the
-   * person. The account itself is not removed, because it belongs to the application. If the person
-   * uses a client again, the client receives a new subject identifier.
+   * person. Does not remove the account, which belongs to the application. If the person uses a
+   * client again, the client receives a new subject identifier.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
    * to remove the remaining data.
@@ -160,9 +162,9 @@ export class Access {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    // Remove the subject first. A request that is running may already have read the subject. The
-    // next step removes that request if it still waits for the person's answer. If it has already
-    // become an authorization, the step after that removes the authorization.
+    // Remove the subject first, because a running request may already have read it. The next step
+    // removes that request if it still waits for the person's answer. If the request has become an
+    // authorization, the step after that removes the authorization.
     const subject = await store.subjects.forgetSubject(person);
     const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
     const requests = await this.#endRequests(person, true);
@@ -185,11 +187,11 @@ export class Access {
 
   /**
    * Ends all access: authorizations with all codes and tokens, tokens that clients requested for
-   * themselves, waiting requests, and initial access tokens. Works in batches.
+   * themselves, unanswered requests, and initial access tokens. Works in batches.
    *
-   * Use it after you restore a database from a backup. The backup does not show which tokens were
-   * revoked or used after it was made. When the promise resolves, nothing that existed when the
-   * call began is valid. If the call fails, call it again to end the remaining access.
+   * Call this method after you restore a database from a backup, because the backup does not show
+   * which tokens were revoked or used later. When the promise resolves, nothing that existed when
+   * the call began is valid. If the call fails, call it again to end the remaining access.
    */
   async endAll(options?: Lasting): Promise<EndedAccess> {
     const { endAllAccess } = await import('./restored-access.ts');
@@ -203,8 +205,9 @@ export class Access {
 
   /**
    * Ends the person's authorizations. Returns how many it ended, and whether the person had any.
-   * While an authorization is active, another authorization can start from it without the consent
-   * page (`PriorConsent`). So the function searches again until it finds no active authorization.
+   * While an authorization is active, a new authorization can start from it without the consent
+   * page (`PriorConsent`). Therefore, the method searches again until it finds no active
+   * authorization.
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { authorizations } = this.#server.store;
@@ -219,7 +222,7 @@ export class Access {
       isAnyAlive ||= batch.living > 0;
       below = batch.last;
       if (below !== null) {
-        // Search again, because other authorizations may have started from these before they ended.
+        // Search again, because new authorizations may have started from these before they ended.
         isAnyAlive ||= goingBackTo === null;
         return { count: batch.revoked, more: true };
       }
@@ -241,8 +244,8 @@ export class Access {
   async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { store, audit, clock } = this.#server;
     const { id: authorization, clientId, person } = holder;
-    // First stop the organization from giving access. Otherwise, it could give access again in the
-    // meantime.
+    // End the access from the organization first. Otherwise, the organization could give access
+    // again before the next step.
     await this.#server.givenAccess()?.end(person, clientId);
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
     const about = { authorization, clientId, person, ...actedBy(acting) };
@@ -252,7 +255,8 @@ export class Access {
   }
 
   /**
-   * Revokes the person's other authorizations for this client that must end together with this one.
+   * Revokes the person's other authorizations for this client that must end together with this
+   * authorization.
    */
   async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
     const isMeant = ({ family }: Authorization) =>

@@ -2,10 +2,10 @@ import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 
 /**
- * Reads a token request whose assertion identifies the client (RFC 7521 section 4.1). Returns a
- * changed form in which the assertion authenticates the client. Returns null for any other request.
- * An attacker must not learn from the response time which clients exist, so implementations must do
- * the same work for every client.
+ * Converts a token request whose assertion identifies the client (RFC 7521 section 4.1). Returns a
+ * form in which the assertion authenticates the client, or null for any other request.
+ * Implementations must do the same work for every client, so that response times do not reveal
+ * which clients exist.
  */
 export type AssertionGrant = (
   request: Request,
@@ -13,7 +13,7 @@ export type AssertionGrant = (
 ) => Parameters | null | Promise<Parameters | null>;
 
 /**
- * Runs the work. If it throws `invalid_client` because an assertion identifies no client, throws
+ * Runs `work`. If `work` throws `invalid_client` because an assertion identifies no client, throws
  * `invalid_grant` instead (RFC 7523 section 3.1).
  */
 export async function asGrant<T>(work: () => Promise<T>): Promise<T> {

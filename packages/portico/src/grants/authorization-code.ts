@@ -15,8 +15,9 @@ import { verifiesChallenge } from './pkce.ts';
 import { expired, naming, ofAnotherClient, ofAnotherKey } from './stored-grant.ts';
 
 /**
- * Exchanges a code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). Only the client that
- * the code was issued to can use it, once, and the request must match the authorization request.
+ * Exchanges an authorization code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). The
+ * code works only once, and only for the client to which it was issued. The token request must
+ * match the authorization request.
  */
 export class AuthorizationCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -52,13 +53,13 @@ export class AuthorizationCodeGrant implements TokenGrant {
               now,
             });
       if (code !== null && problem !== null) {
-        // An attacker can find a used code in a browser history. So a second use ends the
-        // authorization only if the code's own client sends it.
+        // An attacker can find a used code in a browser's history. Therefore, a second use ends the
+        // authorization only if the code's own client sends the code.
         if (!code.used) await this.#codes.burn(code, client, now);
         else if (code.family.clientId === client.id) await this.#codes.replays.revoke(code);
       }
-      // Check the grant type last, because every request with wrong values must first mark the code
-      // as used.
+      // Check the grant type last. Every request with wrong values must mark the code as used
+      // before this check can throw.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
@@ -73,12 +74,12 @@ function verifierIn(form: Parameters, profile: SecurityProfile | null): string |
     : form.require('code_verifier');
 }
 
-/** The values that a token request sends with a code. */
+/** The values that a client sends together with a code. */
 interface Presentation {
   readonly redirectUri: string;
   /**
-   * The PKCE verifier. Undefined only if the client's profile treats a missing verifier like a
-   * wrong one.
+   * The PKCE verifier. Undefined only if the client's security profile treats a missing verifier
+   * like a wrong one.
    */
   readonly codeVerifier: string | undefined;
   readonly resource: string | undefined;
@@ -86,8 +87,8 @@ interface Presentation {
 }
 
 /**
- * Returns why this request cannot exchange the code, or null if it can. Always returns a reason for
- * a used code.
+ * Returns why this request cannot exchange the code, or null if it can. For a used code, always
+ * returns a reason.
  */
 function mismatch(
   code: AuthorizationCode,
@@ -106,19 +107,19 @@ function mismatch(
       `with ${quotedUri(parameters.redirectUri)}`
     );
   }
-  // For a client with a metadata document, accept the redirect URI that was valid when the code was
-  // issued, because the document may have changed.
+  // If the client has a metadata document, the document may have changed since the code was issued.
+  // Therefore, accept the redirect URI that was valid at that time.
   if (client.registeredBy !== 'document' && !mayRedirect(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
   if (codeVerifier === undefined) return 'the code_verifier is missing';
   if (!verifiesChallenge(codeVerifier, parameters.codeChallenge))
     return 'the code_verifier is wrong';
-  // Like the verifier, the key proves who sent the request (RFC 9449 section 10).
+  // The key proves who sent the request, as the verifier does (RFC 9449 section 10).
   if (family.thumbprint !== null && family.thumbprint !== thumbprint)
     return ofAnotherKey('code', thumbprint);
-  // For another resource, the error is `invalid_grant`, as for a wrong verifier or redirect URI.
-  // RFC 8707 section 2 defines `invalid_target` for it.
+  // For another resource, RFC 8707 section 2 defines `invalid_target`. This server responds with
+  // `invalid_grant` instead, as for a wrong verifier or redirect URI.
   const other = otherResource(resource, family.audience);
   if (other === null) return null;
   const granted = quotedAudience(family.audience);

@@ -6,8 +6,8 @@ import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 
 /**
- * Issues an access token to the client itself (RFC 6749 section 4.4). The token is not for a user,
- * and the client receives no refresh token.
+ * Issues an access token to the client itself (RFC 6749 section 4.4). The token does not act for a
+ * user. The client receives no refresh token.
  */
 export class ClientCredentialsGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -22,7 +22,7 @@ export class ClientCredentialsGrant implements TokenGrant {
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
     const resource = form.get('resource');
-    // An unknown resource is refused later, after the scopes are checked.
+    // An unknown resource is rejected below, after the check of the scopes.
     const named = resources.named(resource);
     const audience = named?.audience ?? null;
     const scopes = applicationScopes(client, form.get('scope'), {
@@ -45,10 +45,10 @@ interface ApplicationScopeRules {
 }
 
 /**
- * Returns the requested scopes, without scopes about a user. If the client requests no scopes,
- * returns all of its scopes. Many clients request every scope in the metadata. If such a client has
- * the service scope, it receives the service scope in place of the offered scopes that it may not
- * have.
+ * Returns the requested scopes without those about a user, or all of the client's scopes if the
+ * request names none. Many clients request every scope in the metadata, including scopes that they
+ * may not have. If the client has the service scope, it receives the service scope instead of those
+ * scopes.
  */
 function applicationScopes(
   client: Client,

@@ -13,16 +13,16 @@ import {
   requireScopesInForce,
 } from './stored-grant.ts';
 
-/** How a grant type exchanges its codes. */
+/** How a grant type handles its codes. */
 export interface CodeRules {
   /** The value of `grant_type`. */
   readonly grantType: Grant;
-  /** What the server does when a code is used a second time. */
+  /** What the server does if a code is used a second time. */
   readonly secondUse: SecondCodeUse;
   /**
-   * Returns the scopes for the tokens. It receives the scopes that still apply, and may leave some
-   * out. Throws to refuse the request. Called before the code is marked as used. By default, the
-   * tokens have all scopes that still apply.
+   * Returns the scopes for the tokens. Receives the scopes that still apply, and can leave some of
+   * them out. Throws to reject the request. Called before the code is marked as used. Without this
+   * function, the tokens have all scopes that still apply.
    */
   readonly scopesOf?: (
     code: AuthorizationCode,
@@ -32,8 +32,8 @@ export interface CodeRules {
 
 /**
  * Exchanges a code for tokens, once. Checks everything that may have changed since the person
- * allowed access: the client, the account, the audience, and the scopes. The grant must first check
- * that the request may use the code.
+ * allowed access: the client, the account, the audience, and the scopes. Before that, the grant
+ * must check that this request may use the code.
  */
 export class CodeExchange {
   readonly replays: Replays;
@@ -50,8 +50,8 @@ export class CodeExchange {
   }
 
   /**
-   * Marks the code as used and issues nothing. If another request used the code first, records this
-   * request as a replay in the audit log.
+   * Marks the code as used without issuing tokens. If another request has already used the code,
+   * records this request as a replay in the audit log.
    */
   async burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     const { codes } = this.#parts.server.store;
@@ -85,5 +85,5 @@ export class CodeExchange {
   }
 }
 
-/** An id that no client has. With it, the second use revokes nothing. */
+/** A client id that no client has. With this id, a second use revokes nothing. */
 const NO_CLIENT = '';

@@ -7,18 +7,21 @@ import { requireGrant, type TokenGrant } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 import { RefreshTokenGrant } from './refresh-token.ts';
 
-/** A grant type at the token endpoint. */
+/** A grant type that the token endpoint supports. */
 export interface GrantType extends GrantRules {
-  /** Creates the handler for token requests with this grant type. Called once per server. */
+  /**
+   * Creates the handler for token requests with this grant type. Portico calls this function once
+   * per server.
+   */
   readonly grant: (parts: GrantParts) => TokenGrant;
   /**
-   * Whether the handler itself checks that the client may use this grant. If false, the server
-   * checks it before it calls the handler.
+   * Whether the handler checks that the client may use this grant. If false, the server checks this
+   * before it calls the handler.
    */
   readonly checksClient?: boolean;
 }
 
-/** The grant types that every server has. Metadata lists them in this order. */
+/** The grant types that every server supports, in the order in which the metadata lists them. */
 export const GRANT_TYPES: readonly GrantType[] = [
   {
     name: 'authorization_code',
@@ -41,10 +44,10 @@ export const GRANT_TYPES: readonly GrantType[] = [
   },
 ];
 
-/** A server's grant handlers, by `grant_type`. */
+/** The server's grant handlers, by `grant_type`. */
 export type Grants = ReadonlyMap<string, TokenGrant>;
 
-/** Creates a server's grant handlers. */
+/** Creates the server's grant handlers. */
 export function makeGrants(types: readonly GrantType[], parts: GrantParts): Grants {
   const { measuring } = parts.server;
   return new Map(
@@ -63,8 +66,8 @@ function checked(
   return {
     async answer(client, form, proved) {
       requireGrant(client, name);
-      // Check this for every request. The client may have been registered for the grant before the
-      // grant required authentication.
+      // Check this at every request, because the client may have been registered before the grant
+      // required authentication.
       if (clients !== 'any' && client.public) throw notForPublicClients(name);
       if (begins === 'organization' && client.registeredBy !== 'operator')
         throw notRegistered(name);

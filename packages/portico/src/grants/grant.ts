@@ -3,11 +3,11 @@ import type { Parameters } from '../parameters.ts';
 import type { Client, Grant } from '../store/client.ts';
 import type { ProvedKey } from '../tokens/key-binding.ts';
 
-/** Handles one `grant_type` at the token endpoint. */
+/** Handles token requests with one `grant_type`. */
 export interface TokenGrant {
   /**
-   * Handles a token request from this client. `proved` is the key that the request proves, or null.
-   * Throws an OAuthError or a KeyProofError to refuse the request.
+   * Handles a token request. `client` is the client that sent it. `proved` is the key that the
+   * request proves, or null. Throws an OAuthError or a KeyProofError to reject the request.
    */
   answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse>;
 }
@@ -17,21 +17,21 @@ export interface TokenGrant {
  * 3.1.3.3).
  */
 export interface TokenResponse {
-  /** The access token. */
+  /** The access token that the client sends to APIs. */
   readonly access_token: string;
-  /** `Bearer`, or the scheme for tokens that are bound to a key, for example `DPoP`. */
+  /** `Bearer`, or another scheme if the token is bound to a key, for example `DPoP`. */
   readonly token_type: string;
   /** How long the access token is still valid, in seconds. */
   readonly expires_in: number;
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
-  /** The refresh token. Missing if the client does not have the grant `refresh_token`. */
+  /** The refresh token. Missing if the client is not registered for the grant `refresh_token`. */
   readonly refresh_token?: string;
   /** The ID token. Present if the scopes include `openid`. */
   readonly id_token?: string;
 }
 
-/** Throws `unauthorized_client` if the client is not registered for this grant. */
+/** Throws `unauthorized_client` if the client is not registered for this grant type. */
 export function requireGrant(client: Client, grant: Grant): void {
   if (!client.grants.includes(grant)) {
     throw new OAuthError(

@@ -8,25 +8,25 @@ import type {
 import type { AuthorizationSearch } from '../store/sql/authorization-search.ts';
 import { isScopeToken } from '../tokens/scopes.ts';
 
-/** Which page of a list to return. */
+/** Selects one page of a list. */
 export interface AuthorizationPage {
-  /** The maximum number of items, 1 to 1000. Defaults to 50. */
+  /** The maximum number of items on the page, from 1 to 1000. Defaults to 50. */
   readonly limit?: number;
   /**
-   * The `next` of the previous page. Defaults to the first page, which starts with the newest
+   * The `next` value of the previous page. Without it, the list starts with the newest
    * authorization.
    */
   readonly after?: string;
 }
 
-/** One page of a list. */
+/** One page of a list of authorizations. */
 export interface AuthorizationList {
   /**
    * The items, newest first. A page can contain fewer items than `limit`, or none, even if more
-   * pages follow. To find out whether more pages follow, read `next`.
+   * pages follow. Only `next` shows whether more pages follow.
    */
   readonly items: readonly HeldAuthorization[];
-  /** Pass this as `after` to get the next page. Null on the last page. */
+  /** The value to pass as `after` to get the next page. Null on the last page. */
   readonly next: string | null;
 }
 
@@ -35,31 +35,34 @@ const DEFAULT_LIMIT = 50;
 const MOST_LISTED = 1000;
 
 /**
- * The maximum number of rows that are read for one page. Some conditions have no index and are
- * checked row by row: a scope, the last use, and whether the authorization has ended. After this
- * many rows, the page ends even if it is not full. This limits the time for a page with every
- * filter (decision 51).
+ * The maximum number of rows to read for one page. Some conditions have no index, so they are
+ * checked for each row: a scope, the last use, and whether the authorization has ended. After this
+ * many rows, the page ends even if it is not full. This limits the time that a page with every
+ * filter takes (decision 51).
  */
 const EXAMINED = 5000;
 
 const A_DAY = 86_400_000;
 
 /**
- * Matches ids and cursors. Ids of authorizations are hexadecimal, so other characters occur only in
- * cursors.
+ * Matches ids and cursors. Authorization ids are hexadecimal. Only cursors contain the other
+ * characters.
  */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** A range of ids: `above` and higher, but lower than `below`. Null means no limit. */
+/**
+ * A range of ids from `above`, inclusive, to `below`, exclusive. Null means that the range has no
+ * limit on this side.
+ */
 interface Part {
   readonly below: string | null;
   readonly above: string | null;
 }
 
 /**
- * Returns one page of the active authorizations that match. Throws an AccessError for malformed
- * input.
+ * Returns one page of the active authorizations that match the filter. Throws an AccessError for
+ * malformed input.
  */
 export async function listHeld(
   store: AuthorizationSearch,
@@ -81,10 +84,10 @@ export async function listHeld(
 }
 
 /**
- * Returns the ranges of ids that can contain matches. An authorization that was not used since a
- * certain time is older than that time. Ids start with the time of their creation, so newer ids can
- * be skipped. Ids of an early release do not start with a time, and nearly all of them are higher
- * than today's ids. So the ids above today's are searched too.
+ * Returns the ranges of ids that can contain matches. Ids start with their creation time. An
+ * authorization that has not been used since `unusedSince` was created before that time, so newer
+ * ids can be skipped. Ids from an early release do not start with a time, and nearly all of them
+ * sort after today's ids. Therefore, the ids after today's are searched too.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,
@@ -98,7 +101,7 @@ function buildParts(
   return [...begun, { below: after === null || after > since ? since : after, above: null }];
 }
 
-/** Returns a string that sorts before all ids created at this time or later. */
+/** Returns a string that sorts before all ids that were created at or after this time. */
 function idAt(time: number): string {
   return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
 }
@@ -127,14 +130,14 @@ function requireFilter(
   }
 }
 
-/** Whether the string can be an authorization id. */
+/** Whether the string could be the id of an authorization. */
 export function isAuthorizationId(text: string): boolean {
   return ID.test(text);
 }
 
 /**
  * Returns the person unchanged. Throws an AccessError if the provider or id is not valid, for
- * example because a database engine would trim or change it.
+ * example because a database would trim or change the value.
  */
 export function requirePerson({ provider, id }: PersonReference): PersonReference {
   const problem = personProblem({ provider, id });

@@ -14,7 +14,7 @@ import type { TokenResponse } from './grant.ts';
 
 /**
  * Throws if this client may not receive a token with these scopes. `thumbprint` identifies the key
- * that the token is bound to. It is null for a token that is not bound.
+ * that the token is bound to, or is null if the token is not bound.
  */
 export type IssuanceCheck = (
   client: Client,
@@ -23,8 +23,8 @@ export type IssuanceCheck = (
 ) => void | Promise<void>;
 
 /**
- * Tokens that were created but not issued yet: the rows for the store and the response to the
- * client.
+ * Tokens that the server has created but not issued yet: the rows for the store and the response
+ * for the client.
  */
 export interface PreparedTokens {
   readonly tokens: NewTokens;
@@ -34,13 +34,13 @@ export interface PreparedTokens {
 interface AnyTokenRequest {
   readonly client: Client;
   readonly scopes: readonly string[];
-  /** The thumbprint of the key that the tokens are bound to. Null if they are not bound. */
+  /** The thumbprint of the key to which the tokens are bound. Null if they are not bound. */
   readonly thumbprint: string | null;
 }
 
-/** A client's request for a token for itself. */
+/** A request for a token for the client itself. */
 export interface ClientTokenRequest extends AnyTokenRequest {
-  /** The API that the token is for. Defaults to the configured API. */
+  /** The API for which the token is valid. Defaults to the configured API. */
   readonly audience?: string | null;
 }
 
@@ -48,34 +48,37 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   readonly now: number;
   readonly family: Family;
   readonly user: UserInterface;
-  /** The nonce from the authorization request. Null after a refresh. */
+  /** The nonce from the authorization request. Null for a refresh. */
   readonly nonce: string | null;
   /**
-   * A secret in all refresh tokens of the authorization, to recognize used ones (decision 8). Null
-   * until the first refresh token exists.
+   * A secret that all refresh tokens of the authorization contain. It lets the server recognize
+   * used tokens (decision 8). Null until the first refresh token exists.
    */
   readonly mark: string | null;
   /**
-   * The refresh token that the client sent, if the client's profile keeps it valid. Null if a new
-   * token replaces it.
+   * The refresh token that the client sent, if the client's security profile keeps this token
+   * valid. Null if a new refresh token replaces it.
    */
   readonly again?: string | null;
-  /** Whether this or an earlier refresh token of the authorization was issued without a key. */
+  /**
+   * Whether this or an earlier refresh token of the authorization was issued without being bound to
+   * a key.
+   */
   readonly isBoundLate?: boolean;
 }
 
-/** What features add to the issuing of tokens. */
+/** What features add when the server issues tokens. */
 export interface IssuingAdditions {
   readonly checks: readonly IssuanceCheck[];
-  /** Null if tokens are not bound to keys. */
+  /** Null if the server does not bind tokens to keys. */
   readonly binding: KeyBinding | null;
-  /** Returns the claims that an authorization's details add to ID tokens. */
+  /** Returns the ID token claims that come from an authorization's details. */
   readonly describe: DescribesDetails;
 }
 
 /**
- * Creates tokens before the store records them as issued. If signing fails, the request's
- * authorization code or refresh token is therefore still valid. Throws if a feature's check refuses
+ * Creates tokens before the store records that they are issued. As a result, the authorization code
+ * or refresh token in the request stays valid if signing fails. Throws if a feature's check rejects
  * the tokens.
  */
 export class Issuing {
@@ -110,7 +113,7 @@ export class Issuing {
 
   /**
    * Prepares tokens for a person. Adds an ID token if the scopes include `openid`, and a refresh
-   * token if the client may have refresh tokens.
+   * token if the client can have refresh tokens.
    */
   async forPerson(request: PersonalTokenRequest): Promise<PreparedTokens> {
     const { client, family, scopes, thumbprint, now } = request;
@@ -128,8 +131,8 @@ export class Issuing {
       hash: tokenHash(refreshToken),
       markHash: tokenHash(mark),
       expiresAt: now + this.#server.config.refresh_token_ttl * 1000,
-      // A confidential client authenticates, so its refresh tokens need not be bound to a key (RFC
-      // 9449 section 5).
+      // A confidential client authenticates with each request, so its refresh tokens need not be
+      // bound to a key (RFC 9449 section 5).
       thumbprint: client.public ? thumbprint : null,
       isBoundLate: request.isBoundLate === true,
     };
@@ -140,8 +143,8 @@ export class Issuing {
   }
 
   /**
-   * Builds the response again for tokens that were issued earlier, with the same key. `request`
-   * contains the current data for the scopes and the ID token.
+   * Creates the response again for tokens that were issued earlier and are bound to the same key.
+   * `request` contains the current data for the scopes and the ID token.
    */
   async again(
     request: Omit<PersonalTokenRequest, 'mark'>,
@@ -163,8 +166,8 @@ export class Issuing {
   }
 
   /**
-   * Throws if a feature's check refuses tokens like these. If a grant marks its code or token as
-   * used before it creates tokens, it must call this method first.
+   * Throws if a feature's check rejects tokens like these. A grant that marks its code or token as
+   * used before it creates tokens must call this method first.
    */
   async requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
     for (const check of this.#checks) {
@@ -183,8 +186,8 @@ export class Issuing {
     const key = await keys.active(algorithm);
     if (key === null)
       throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
-    // If the person no longer has the permission for a scope, leave that scope's claims out of the
-    // ID token.
+    // Leave a scope's claims out of the ID token if the person no longer has the permission for the
+    // scope.
     const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
     return signIdToken(key, {
       issuer,

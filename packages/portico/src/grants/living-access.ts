@@ -5,12 +5,12 @@ import type { Authorization } from '../store/grant.ts';
 import { goesBackTo } from '../store/prior-consent.ts';
 
 /**
- * Calls `act` for each of the person's active authorizations that `isMeant` accepts. `act` must end
- * the authorization, or change it so that `isMeant` no longer accepts it. Returns the number of
- * calls.
+ * Calls `act` for each active authorization of the person that `isMeant` accepts. `act` must end
+ * the authorization or change it so that `isMeant` no longer accepts it. Returns how many times
+ * `act` was called.
  *
- * While an authorization is active, another authorization can start from it without the consent
- * page (`PriorConsent`). So the function searches again until it finds none. It ignores
+ * While an authorization is active, a new authorization can start from it without the consent page
+ * (`PriorConsent`). Therefore, the function searches again until it finds none. It ignores
  * authorizations that the person allows on the consent page in the meantime.
  */
 export async function forEachLiving(
@@ -37,13 +37,13 @@ export async function forEachLiving(
   }
 }
 
-/** For the audit log: why access ends, and which administrator ends it. */
+/** Why access ends and which administrator ends it, for the audit log. */
 export interface Ending extends Acting {
   readonly reason: 'person' | 'operator';
 }
 
 /**
- * Revokes each of the person's active authorizations that `isMeant` accepts. Also revokes
+ * Revokes each active authorization of the person that `isMeant` accepts. Also revokes
  * authorizations that start from one of these in the meantime. Returns how many authorizations it
  * found.
  */

@@ -8,49 +8,49 @@ import type { TokenResponse } from './grant.ts';
 export interface TokenRequest {
   readonly client: Client;
   readonly form: Parameters;
-  /** The thumbprint of the proved key. Null if the request proved no key. */
+  /** The thumbprint of the key that the request proved. Null if the request proved no key. */
   readonly thumbprint: string | null;
 }
 
 export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
   /**
-   * Returns the response, for the client's current rights. Called when it is certain that the store
-   * issued the tokens. Throws if the server would now refuse the request.
+   * Returns the response, adjusted to the client's current rights. Called once it is certain that
+   * the store issued the tokens. Throws if the server would now reject the request.
    */
   readonly answer: (client: Client) => Promise<TokenResponse>;
-  /** Whether to delete the stored response if `answer` refuses the request. */
+  /** Whether to delete the stored response if `answer` rejects the request. */
   readonly isSpentRefused: boolean;
 }
 
 interface Kept extends LostAnswer {
   readonly key: string;
-  /** When the response was stored here, in milliseconds since 1970. */
+  /** When this object stored the response, in milliseconds since 1970. */
   readonly since: number;
   isAsked: boolean;
 }
 
 /**
- * The maximum number of stored responses. A further response replaces the oldest. The number is
- * high enough, because a database failure loses at most one response for each database connection.
+ * The maximum number of stored responses. Above it, a new response replaces the oldest. The limit
+ * is high enough, because a database failure loses at most one response per database connection.
  */
 const MOST_KEPT = 1000;
 /**
- * How long a response is stored, in milliseconds. The rows of its tokens stay in the database for
- * an hour, so they still exist then.
+ * How long a response is stored, in milliseconds. During this time, the rows of its tokens still
+ * exist, because they stay in the database for an hour.
  */
 const KEPT_FOR = 300_000;
 
 /**
- * Stores token responses that the server could not send, because the store failed before it
- * confirmed that the authorization code or refresh token was used. Returns each response once, and
- * only to an identical request (decision 9).
+ * Stores token responses that the server could not send: the store failed before it confirmed that
+ * the authorization code or refresh token was used. Returns each response once, and only to an
+ * identical request (decision 9).
  */
 export class LostAnswers {
   readonly #clock: () => number;
   /**
-   * The stored responses, oldest first. A client may repeat a request before its first attempt
-   * fails, so one request can have several.
+   * The stored responses, oldest first. One request can have several responses, because a client
+   * may repeat a request before its first attempt fails.
    */
   readonly #kept = new Set<Kept>();
 
@@ -59,19 +59,18 @@ export class LostAnswers {
     this.#clock = clock;
   }
 
-  /** Stores the response for the case that the client repeats this request. */
+  /** Stores the response in case the client repeats this request. */
   keep(request: TokenRequest, answer: LostAnswer): void {
     this.#kept.add({ ...answer, key: getKey(request), since: this.#clock(), isAsked: false });
     this.#dropOld();
   }
 
   /**
-   * If a response is stored for this request, returns a function that returns it. For any other
-   * request, returns null.
+   * Returns null if no response is stored for this request. Otherwise, returns a function that
+   * returns the stored response.
    *
-   * The returned function first finds out whether the code or token was used. If it was not used,
-   * the function calls `otherwise`. While the store is unavailable, the function rejects with the
-   * store's error.
+   * That function first finds out whether the code or token was used. If not, it calls `otherwise`.
+   * While the store is unavailable, it rejects with the store's error.
    */
   find(
     client: Client,
@@ -101,7 +100,7 @@ export class LostAnswers {
     client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
-    // If another identical request already waits for the response, refuse this one.
+    // Reject this request if another identical request is already waiting for the response.
     const asked = this.#all(key).find(({ isAsked }) => isAsked);
     if (asked !== undefined) throw asked.unsettled.error;
     for (let [entry] = this.#all(key); entry !== undefined; [entry] = this.#all(key)) {
@@ -110,7 +109,7 @@ export class LostAnswers {
         this.#kept.delete(entry);
         continue;
       }
-      // Only one attempt can have used the code or token, so the others had no effect.
+      // Only one attempt can have used the code or token. The other attempts had no effect.
       for (const each of this.#all(key)) this.#kept.delete(each);
       return response;
     }
@@ -118,8 +117,9 @@ export class LostAnswers {
   }
 
   /**
-   * Returns the response. Returns null if the attempt had no effect and can no longer have one. If
-   * it throws, keeps the response, unless `isSpentRefused` is true.
+   * Returns the response, or null if the attempt had no effect and can no longer have one. After an
+   * error, keeps the stored response, unless the server has rejected the request and
+   * `isSpentRefused` is true.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;
@@ -135,9 +135,8 @@ export class LostAnswers {
 }
 
 /**
- * Returns a key for comparing requests. Two requests have the same key if their client, their
- * parameters (in any order) and their proved key are the same. Client assertions and proofs are
- * ignored, because they differ in every request.
+ * Returns a key that identifies identical requests: same client, same parameters in any order, and
+ * same proved key. Ignores client assertions and DPoP proofs, because they differ in every request.
  */
 function getKey({ client: { id }, form, thumbprint }: TokenRequest): string {
   const asked = [...form.values].filter(([name]) => name !== 'client_assertion');

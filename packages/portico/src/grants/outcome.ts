@@ -9,14 +9,14 @@ import type { Again } from './repeated-answers.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { Replays } from './replay-response.ts';
 
-/** Returns `expires_in` for a token that may have been issued earlier. */
+/** Returns the value of `expires_in` for a token that the server may have issued earlier. */
 export function secondsLeft(expiresAt: number, now: number): number {
   return Math.max(0, Math.ceil((expiresAt - now) / 1000));
 }
 
 /**
- * Returns an `invalid_grant` error. The client receives the same description for every reason,
- * because the exact reason would only help an attacker. Only the log contains `detail`.
+ * Returns an `invalid_grant` error. Its description for the client is always the same, because the
+ * exact reason would only help an attacker. `detail` appears only in the log.
  */
 export function invalidGrant(detail: string): OAuthError {
   return new OAuthError(
@@ -32,15 +32,18 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/** For each kind of grant: its name in the log, and whether a refusal deletes a stored response. */
+/**
+ * For each kind of grant: its name in log messages, and whether to delete a stored response when
+ * the server rejects the request.
+ */
 const KINDS = {
   code: { name: 'code', isSpentRefused: true },
   refresh_token: { name: 'refresh token', isSpentRefused: false },
 } as const;
 
 /**
- * Why the store issued no tokens although the request passed all checks. The stored grant changed
- * in the meantime.
+ * The reasons for which the store can refuse to issue tokens after the request passed all checks.
+ * In each case, the stored grant changed in the meantime.
  */
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
@@ -49,7 +52,10 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   taken: 'was used by another request, or its authorization was revoked',
 };
 
-/** Turns the store's result of using a code or refresh token into a response and audit events. */
+/**
+ * Turns the store's result into a response and audit events, after the store has tried to use a
+ * code or refresh token.
+ */
 export class Outcomes {
   readonly #grantType: Grant;
   readonly #parts: GrantParts;
@@ -64,11 +70,11 @@ export class Outcomes {
   }
 
   /**
-   * Returns the response if the tokens were issued. Throws `invalid_grant` if they were not.
+   * Returns the response if the store issued the tokens. Throws `invalid_grant` if it did not.
    *
-   * If it is unknown whether they were issued, throws the store's error, and stores the response in
-   * case the client repeats the request. The server checks the repeated request again before it
-   * sends the stored response.
+   * If it is unknown whether the store issued the tokens, throws the store's error and stores the
+   * response in case the client repeats the request. The server checks the repeated request again
+   * before it sends the stored response.
    */
   respond(
     form: Parameters,
@@ -104,7 +110,7 @@ export class Outcomes {
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
-    // A stored response may be sent later, so compute the token's remaining lifetime again.
+    // A stored response may be sent later, so calculate the token's remaining lifetime again.
     return {
       ...response,
       expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in),

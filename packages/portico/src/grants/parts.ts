@@ -11,21 +11,21 @@ import type { RefreshRules, SecondUses } from './repeated-answers.ts';
 export interface GrantParts {
   /** The objects that the whole server shares. */
   readonly server: Server;
-  /** Creates tokens. Features can check the tokens first and refuse them. */
+  /** Creates tokens. Features can check the tokens and reject the request. */
   readonly issuing: Issuing;
   /** Stores responses that the client may not have received. */
   readonly lostAnswers: LostAnswers;
-  /** The APIs that tokens are for. */
+  /** The APIs for which the server issues tokens. */
   readonly resources: ProtectedResources;
-  /** Decides whether a response may be sent to a redirect URI of the client. */
+  /** Decides whether the server may send a response to this redirect URI of the client. */
   readonly mayRedirect: MayRedirect;
   /**
    * Decides how the server responds to a second use of a refresh token. Null if every second use is
    * a replay.
    */
   readonly secondUses: ((rules: RefreshRules, binding: KeyBinding | null) => SecondUses) | null;
-  /** Decides which scopes are dropped from requests. */
+  /** Decides which requested scopes the server drops. */
   readonly droppedScopes: DroppedScopes;
-  /** Binds tokens to keys. Null if tokens are not bound. */
+  /** Binds tokens to keys. Null if the server does not bind tokens. */
   readonly binding: KeyBinding | null;
 }

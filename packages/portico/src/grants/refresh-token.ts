@@ -26,26 +26,29 @@ import {
   requireScopesInForce,
 } from './stored-grant.ts';
 
-/** A token request with a refresh token. */
+/** A token request that contains a refresh token. */
 interface Offer extends TokenRequest {
   readonly proved: ProvedKey | null;
   /** The refresh token that the client sent. */
   readonly presented: string;
-  /** A secret in all refresh tokens of one authorization, to recognize used ones (decision 8). */
+  /**
+   * A secret that all refresh tokens of one authorization contain. It lets the server recognize
+   * used tokens (decision 8).
+   */
   readonly mark: string | null;
   readonly now: number;
 }
 
 /**
  * Exchanges a refresh token for a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
- * can be used only once. With the profile fapi2, the response contains the same refresh token
- * again, because the token cannot be used without the client's key (decision 45).
+ * can be used only once. Exception: with the profile fapi2, the response contains the same refresh
+ * token again, because the token cannot be used without the client's key (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
   readonly #replays: Replays;
-  /** Decides what happens after a second use of a token. Null if every second use is a replay. */
+  /** Handles the second use of a refresh token. Null if every second use is a replay. */
   readonly #retries: SecondUses | null;
 
   constructor(parts: GrantParts) {
@@ -80,12 +83,12 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses a token that is bound to a key if the request does not prove that key. The
-   * authorization stays valid, so an attacker who has only the token cannot end it.
+   * Rejects a token that is bound to a key if the request does not prove that key. The
+   * authorization stays valid. Otherwise, an attacker who has only the token could end it.
    *
-   * There is one exception: the authorization had refresh tokens without a key and was bound to a
-   * key later, and now a used token arrives without that key. An attacker may have proved a key
-   * first, and this request may be the real client's. So the authorization ends.
+   * Exception: the authorization had refresh tokens without a key before it was bound to a key, and
+   * now a used token arrives without that key. An attacker may have been the first to prove a key,
+   * and this request may come from the real client. Therefore, the authorization ends.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;
@@ -95,9 +98,9 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Handles a used token. During the retry window, returns the first response again. After that,
-   * the second use is a replay: both the client and an attacker may have the token, so the
-   * authorization ends.
+   * Handles a token that has already been used. During the retry window, returns the first response
+   * again. After that, the second use is a replay. Both the client and an attacker may then have
+   * the token, so the authorization ends.
    */
   async #answerUsed(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
@@ -125,7 +128,9 @@ export class RefreshTokenGrant implements TokenGrant {
     return this.#outcomes.respond(form, request, token, prepared, outcome);
   }
 
-  /** Runs all checks for an unused token. Returns the request for the new tokens. */
+  /**
+   * Runs all checks for a refresh token that has not been used. Returns the request for new tokens.
+   */
   async #tokenRequest(
     { client, form, thumbprint, presented, mark, now }: Offer,
     token: RefreshToken,
@@ -147,8 +152,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Handles a token that another request has used after this request was checked. During the retry
-   * window, both requests receive the same response.
+   * Handles a token that another request used after this request passed its checks. During the
+   * retry window, both requests receive the same response.
    */
   async #answerTaken(
     offer: Offer,
@@ -166,8 +171,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Returns the scopes for the new access token: the requested scopes, or all scopes that still
-   * apply if the request names none.
+   * Returns the scopes for the new access token: the scopes that the request names, or all scopes
+   * that still apply if it names none.
    */
   #narrowed(
     inForce: readonly string[],
@@ -184,8 +189,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Throws unless the request names the scopes that the first response contained. Other scopes
-   * would need another access token.
+   * Throws unless the request is for the same scopes as the first response. Different scopes would
+   * need a different access token.
    */
   #requireSame(
     client: Client,

@@ -7,7 +7,7 @@ import type { TokenRequest } from './lost-answers.ts';
 
 /**
  * Repeats the response to an earlier request that received tokens with these scopes. Throws if the
- * server would refuse that request now.
+ * server would now reject that request.
  */
 export type Again = (
   client: Client,
@@ -17,16 +17,16 @@ export type Again = (
 ) => Promise<TokenResponse>;
 
 /**
- * Decides how the server responds to a second use of a refresh token. Without this object, every
- * second use is a replay (`replay-response.ts`).
+ * Decides how the server responds to the second use of a refresh token. If the server has no such
+ * object, every second use is a replay (`replay-response.ts`).
  */
 export interface SecondUses {
-  /** Returns the first response in encrypted form. The store keeps it. */
+  /** Encrypts the first response. The store saves the result. */
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
   /**
    * Returns the first response again if the server may repeat it, or null if this use is a replay.
-   * Throws if the server would refuse the request now, or if the request differs from the first
-   * one. If it throws, the authorization stays active.
+   * Throws if the server would now reject the request, or if the request differs from the first
+   * one. In that case, the authorization stays active.
    */
   answer(
     request: TokenRequest,
@@ -35,13 +35,13 @@ export interface SecondUses {
   ): Promise<TokenResponse | null>;
 }
 
-/** Functions of the refresh token grant for `SecondUses`. */
+/** Functions that the refresh token grant provides to `SecondUses`. */
 export interface RefreshRules {
-  /** Repeats an earlier response, if the server would still accept the request. */
+  /** Repeats an earlier response if the server would still accept the request. */
   readonly again: Again;
   /**
-   * Throws unless the request names the same resource and scopes as the first use. `scopes` are the
-   * scopes that the first use received.
+   * Throws unless the request is for the same resource and scopes as the first use. `scopes` are
+   * the scopes that the first use received.
    */
   readonly requireSame: (
     client: Client,

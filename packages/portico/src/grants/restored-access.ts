@@ -2,38 +2,37 @@ import { actedBy } from '../auditing/audit.ts';
 import type { Server } from '../server.ts';
 import { BATCH, inSteps, type Lasting } from '../store/batches.ts';
 
-/** The access that `endAllAccess` ended. */
+/** What `endAllAccess` ended. */
 export interface EndedAccess {
   /**
-   * How many authorizations this call ended, including their codes, refresh tokens and access
+   * How many authorizations this call ended, with all of their codes, refresh tokens and access
    * tokens.
    */
   readonly authorizations: number;
   /**
-   * How many access tokens that clients requested for themselves (client credentials) this call
-   * ended.
+   * How many access tokens this call ended that clients had requested for themselves (client
+   * credentials).
    */
   readonly clientTokens: number;
-  /**
-   * How many consent requests this call ended. They had been shown to a user, who had not answered.
-   */
+  /** How many consent requests this call ended. A user had seen them but not answered. */
   readonly requests: number;
   /**
-   * How many initial access tokens this call ended. Clients register themselves with these tokens.
+   * How many initial access tokens this call ended. Clients use these tokens to register
+   * themselves.
    */
   readonly initialAccessTokens: number;
 }
 
-/** Ends all requests in one feature's tables that wait for a user's answer. */
+/** Ends all requests that wait for a user's answer in the tables of one feature. */
 export type EndsRequests = () => Promise<void>;
 
 /**
- * Ends all codes, tokens and authorizations, and all requests that wait for an answer. `ending`
- * ends the requests in the tables of features.
+ * Ends all codes, tokens and authorizations, and all requests that wait for a user's answer.
+ * `ending` ends such requests in the tables of features.
  *
- * Use it after you restore a backup. The backup does not show which tokens were revoked or used
- * after it was made. When the promise resolves, nothing that existed when the call began is valid.
- * The function compares ids, so it does not depend on clocks.
+ * Call this function after you restore a backup, because the backup does not show which tokens were
+ * revoked or used later. When the promise resolves, nothing that existed when the call began is
+ * valid. The function compares ids, so it does not depend on clocks.
  */
 export async function endAllAccess(
   server: Server,
@@ -41,7 +40,7 @@ export async function endAllAccess(
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
-  // End requests that wait for a sign-in first, then those that wait for consent, then
+  // First end requests that wait for a sign-in, then requests that wait for consent, then
   // authorizations. If a user continues a request in the meantime, a later step ends it.
   await inSteps((after) => store.waitingRequests.endWaitingRequests(after, BATCH));
   for (const end of ending) await end();
@@ -70,9 +69,9 @@ export async function endAllAccess(
 }
 
 /**
- * Ends authorizations that started without the consent page because of an authorization with an id
- * of at most `newest`. Other authorizations can start from these at the same time, so this function
- * searches again until it finds no active authorization.
+ * Ends authorizations that started without the consent page because of an earlier authorization.
+ * The earlier one has an id of at most `newest`. New authorizations can start from these at the
+ * same time, so the function searches again until it finds no active authorization.
  */
 async function endBegun({ store, clock }: Server, newest: string): Promise<number> {
   const { everythingIssued } = store;

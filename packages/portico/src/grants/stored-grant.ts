@@ -12,7 +12,7 @@ import type { GrantParts } from './parts.ts';
 import { invalidGrant } from './outcome.ts';
 import type { Again } from './repeated-answers.ts';
 
-/** Checks that apply to the two stored grants: authorization codes and refresh tokens. */
+/** Checks for the two kinds of stored grants: authorization codes and refresh tokens. */
 
 export const INACTIVE_ACCOUNT = 'the account no longer exists, or is no longer allowed to sign in';
 
@@ -24,8 +24,8 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
 }
 
 /**
- * Returns why the request cannot use a grant that is bound to a key: it proved no key, or another
- * one (RFC 9449 sections 5 and 10). The reason is for the log.
+ * Returns why the request cannot use a grant that is bound to a key: the request proved no key or
+ * another key (RFC 9449 sections 5 and 10). The result is only for the log.
  */
 export function ofAnotherKey(what: string, proved: string | null): string {
   return proved === null
@@ -44,8 +44,8 @@ export function requireKnownAudience({ audience }: Family, resources: Resources)
 }
 
 /**
- * Throws `invalid_grant` if the client no longer has any grant type with which people can give it
- * access. None of the client's authorizations is valid then.
+ * Throws `invalid_grant` if the client no longer has a grant type with which people can give it
+ * access. In that case, none of the client's authorizations is valid.
  */
 export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
   if (grantTypes.canBeAllowed(client.grants)) return;
@@ -55,8 +55,8 @@ export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
 }
 
 /**
- * Returns the grant's scopes that the client is still registered for and that the resource still
- * offers. Throws `invalid_scope` if none remain.
+ * Returns those scopes of the grant that the client is still registered for and the resource still
+ * offers. Throws `invalid_scope` if there are none.
  */
 export function requireScopesInForce(
   family: Family,
@@ -75,8 +75,8 @@ export function requireScopesInForce(
 
 /**
  * Returns a function that repeats a response. The function checks what may have changed since the
- * grant was used: the client, the account, and the scopes. It does not check the grant's expiry,
- * because the grant was valid when it was used.
+ * grant was used: the client, the account, and the scopes. It does not check whether the grant has
+ * expired, because the grant was valid when it was used.
  */
 export function againFor(
   grant: Grant,
@@ -100,7 +100,7 @@ export function againFor(
       parseToken(issued.response.access_token),
       clock(),
     );
-    // The row of an expired token stays for an hour, but the row of a revoked token is removed
+    // The row of an expired token stays for an hour. The row of a revoked token is removed
     // immediately. So if the row is missing, the token was revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
     return issuing.again(
@@ -110,7 +110,7 @@ export function againFor(
   };
 }
 
-/** Runs `work`. If it throws an OAuthError, adds the authorization's id to the error. */
+/** Runs `work`. If `work` throws an OAuthError, adds the authorization's id to the error. */
 export async function naming<T>(family: Family | null, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -121,8 +121,8 @@ export async function naming<T>(family: Family | null, work: () => Promise<T>): 
 }
 
 /**
- * Throws `invalid_target` if the request names a resource that the person did not consent to (RFC
- * 8707 section 2.2).
+ * Throws `invalid_target` if the request names a resource other than the one that the person
+ * consented to (RFC 8707 section 2.2).
  */
 export function requireSameResource(
   { audience }: { readonly audience: string | null },

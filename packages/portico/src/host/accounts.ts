@@ -2,29 +2,27 @@ import { isBearerRequest } from '../http/bearer.ts';
 import { personProblem, type PersonReference, type UserInterface } from '../person.ts';
 import type { CompleteHost } from './host.ts';
 
-/** The signed-in person whose browser sent a request. */
+/** The person who is signed in to the browser that sent a request. */
 export interface Visitor {
   readonly user: UserInterface;
-  /** The secret that binds consent to this browser. See `Host.browserSecret`. */
+  /** The secret that binds the person's consent to this browser. See `Host.browserSecret`. */
   readonly browserSecret: string;
-  /** When the server began to ask the host for the person, in milliseconds since 1970. */
+  /** When the server began to call the host to find the person, in milliseconds since 1970. */
   readonly readAt: number;
   /** The request that the browser sent, for log lines. */
   readonly request: Request;
 }
 
-/**
- * The minimum length of a browser secret: the number of base64url characters that 128 bits need.
- */
+/** The minimum length of a browser secret, in characters. 128 bits need 22 base64url characters. */
 const SHORTEST_SECRET = 22;
 
-/** Reads the host's accounts. An account that may no longer sign in counts as missing. */
+/** Reads accounts from the host. Treats an account that may no longer sign in as missing. */
 export class Accounts {
   readonly #host: CompleteHost;
   readonly #clock: () => number;
   readonly #tokenSchemes: readonly string[];
 
-  /** `tokenSchemes` are `Authorization` schemes for access tokens, in addition to `Bearer`. */
+  /** `tokenSchemes` are the `Authorization` schemes for access tokens other than `Bearer`. */
   constructor(host: CompleteHost, clock: () => number, tokenSchemes: readonly string[]) {
     this.#host = host;
     this.#clock = clock;
@@ -41,8 +39,8 @@ export class Accounts {
   }
 
   /**
-   * Returns the person who is signed in to the browser that sent this request, or null. Returns
-   * null for a request with an access token.
+   * Returns the person who is signed in to the browser that sent this request, or null. Always
+   * returns null for a request with an access token.
    */
   async visitor(request: Request): Promise<Visitor | null> {
     if (isBearerRequest(request, this.#tokenSchemes)) return null;
@@ -57,8 +55,8 @@ export class Accounts {
   }
 
   /**
-   * Returns the host's browser secret. Throws if the secret is too short, because an attacker could
-   * guess it and use the person's consent in another browser.
+   * Returns the browser secret from the host. Throws if the secret is too short, because an
+   * attacker could guess it and use the person's consent in another browser.
    */
   async #browserSecret(request: Request, person: PersonReference): Promise<string> {
     const secret: unknown = await this.#host.browserSecret(request, person);
@@ -73,7 +71,7 @@ export class Accounts {
 }
 
 /**
- * Throws if the store cannot save this reference unchanged. Otherwise, a stored reference could
+ * Throws if the store cannot save this person reference unchanged. A changed reference could
  * identify another person.
  */
 function requireStorable(member: string, person: PersonReference): void {
@@ -83,8 +81,8 @@ function requireStorable(member: string, person: PersonReference): void {
 }
 
 /**
- * Whether the host's answer is yes: `true`, or 1, which SQLite and MariaDB store for `true`. Every
- * other value means no, for example a promise, a list of rows or a string.
+ * Whether the host's return value means yes: `true`, or 1, which SQLite and MariaDB store for
+ * `true`. Any other value means no, for example a promise, a list of rows or a string.
  */
 export function isYes(answer: unknown): boolean {
   return answer === true || answer === 1 || answer === 1n;

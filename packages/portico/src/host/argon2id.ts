@@ -5,18 +5,19 @@ import { currentCaller } from '../http/caller.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /**
- * The cost of each hash (RFC 9106 section 3.1), and how many hashes are computed at the same time.
+ * How much each hash costs (RFC 9106 section 3.1), and how many hashes are computed at the same
+ * time.
  */
 export interface Argon2idOptions {
-  /** The memory for one hash, in KiB. Defaults to 47104 (46 MiB). */
+  /** The memory that one hash uses, in KiB. Defaults to 47104 (46 MiB). */
   readonly memory?: number;
   /** The number of passes over the memory. Defaults to 1. */
   readonly passes?: number;
   /** The number of memory lanes. Defaults to 1. */
   readonly parallelism?: number;
   /**
-   * How many hashes are computed at the same time. Defaults to 2. Each one uses a thread in Node's
-   * pool, which file access, DNS and signatures also need.
+   * How many hashes are computed at the same time. Defaults to 2. Each hash uses one thread of
+   * Node's pool, which file access, DNS and signatures also need.
    */
   readonly atOnce?: number;
 }
@@ -28,18 +29,20 @@ interface Argon2idHash extends Required<Omit<Argon2idOptions, 'atOnce'>> {
 
 const HASH =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
-/** The highest parameters that a stored hash may have: 1 GiB of memory, 16 passes, 16 lanes. */
+/**
+ * The highest parameters that are accepted in a stored hash: 1 GiB of memory, 16 passes, 16 lanes.
+ */
 const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 
 /**
- * Returns a hasher for argon2id. The default parameters are the OWASP recommendation: 46 MiB, one
- * pass, one lane. Hashes are PHC strings.
+ * Returns a password hasher that uses argon2id. The default parameters are those that OWASP
+ * recommends: 46 MiB, one pass, one lane. The hashes are PHC strings.
  *
- * Do not use less than 32 MiB. Node keeps such blocks of memory, one for each thread in its pool,
- * and frees only larger blocks immediately (decision 13).
+ * Use at least 32 MiB. Node keeps smaller blocks of memory, one for each thread in its pool, and
+ * frees only larger blocks immediately (decision 13).
  *
  * Networks take turns, so many hashes for one network delay only that network. `network` returns
- * the current network. It is not called if the work runs for a known caller.
+ * the current network. It is not called if `runAsCaller` has set a caller.
  */
 export function createArgon2id(
   options: Argon2idOptions = {},
@@ -66,14 +69,14 @@ export function createArgon2id(
 }
 
 /**
- * How many hashes may wait, in total and per network. Computing them takes a few seconds. Further
- * hashes are refused.
+ * How many hashes may wait, in total and per network. Computing this many hashes takes a few
+ * seconds. Further hashes are rejected.
  */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * Computes the hash. Does not import `argon2` by name, because this file must also load in Node
- * versions that do not export it.
+ * Computes the hash. This file must load even in Node versions that do not export `argon2`, so the
+ * function does not import `argon2` by name.
  */
 async function computeTag(
   password: string,

@@ -2,11 +2,11 @@ import { OverloadedError } from '@portico/sql';
 
 /** The limits of a queue. */
 export interface QueueSizes {
-  /** How many tasks may run at the same time. */
+  /** How many tasks can run at the same time. */
   readonly atOnce: number;
-  /** How many tasks may wait in total. */
+  /** How many tasks can wait, for all networks together. */
   readonly mostWaiting: number;
-  /** How many tasks of one network may wait. */
+  /** How many tasks of one network can wait. */
   readonly mostOfOne: number;
 }
 
@@ -16,15 +16,15 @@ interface Turn {
 }
 
 /**
- * A queue in which networks take turns. Each network with waiting tasks is served once before any
- * network is served again, so many requests from one network delay only that network.
+ * A queue in which networks take turns. Each network with waiting tasks gets one turn before any
+ * network gets a second turn. Therefore, many requests from one network delay only that network.
  *
- * When the queue is full, a network with fewer waiting tasks can still add a task. The queue then
- * rejects the last task of the network with the most waiting tasks.
+ * When the queue is full, a network with fewer waiting tasks can still add a task. To make room,
+ * the queue rejects the last task of the network with the most waiting tasks.
  */
 export class FairQueue {
   readonly #sizes: QueueSizes;
-  /** The waiting tasks of each network, in the order of the networks' turns. */
+  /** The waiting tasks of each network. The first network has the next turn. */
   readonly #waiting = new Map<string | null, Turn[]>();
   #waitingInAll = 0;
   #inFlight = 0;
@@ -34,8 +34,8 @@ export class FairQueue {
   }
 
   /**
-   * Runs the work when it is its turn. Rejects with an OverloadedError if too many other tasks are
-   * waiting.
+   * Runs `work` when the network has its turn. Rejects with an OverloadedError if too many tasks
+   * are waiting.
    */
   async run<T>(network: string | null, work: () => Promise<T>): Promise<T> {
     if (this.#inFlight < this.#sizes.atOnce) this.#inFlight += 1;
@@ -60,8 +60,9 @@ export class FairQueue {
 
   /**
    * Makes room in a full queue by rejecting the last task of the network with the most waiting
-   * tasks. If that network would then have fewer tasks than the new task's network, throws an
-   * OverloadedError instead. `share` is how many tasks of the new task's network are waiting.
+   * tasks. Throws an OverloadedError instead if that network would then have fewer waiting tasks
+   * than the network of the new task. `share` is how many tasks the network of the new task already
+   * has in the queue.
    */
   #makeRoomFor(share: number): void {
     let largest: Turn[] = [];

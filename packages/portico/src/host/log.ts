@@ -3,27 +3,33 @@ import { inspect } from 'node:util';
 import { type Log, type LogContext, openToAppend } from '@portico/sql';
 import { jsonText } from '../http/json.ts';
 
-/** Where to write the log, and which levels to write. */
+/** Where Portico writes the log, and which levels it writes. */
 export interface LogOptions {
   /**
-   * An absolute path, or `stdout` or `stderr` for this process's own streams. Only the account that
-   * runs the process can read a new log file and its folder. If root creates them in another user's
-   * folder, they belong to that user.
+   * An absolute path, or `stdout` or `stderr` for the streams of this process. If Portico creates
+   * the log file and its folder, only the account that runs the process can read them. Exception:
+   * if root creates them in another user's folder, they belong to that user.
    */
   readonly file: string;
-  /** The lowest level to write: `debug`, `info` (the default), `warning` or `error`. */
+  /** The lowest level that is written: `debug`, `info` (the default), `warning` or `error`. */
   readonly level?: string;
 }
 
-/** A log that can be closed. When `close` resolves, all earlier lines have been written. */
+/** A log that can be closed. */
 export interface ClosableLog extends Log {
-  /** Closes the file. Lines that are logged after `close` are dropped. */
+  /**
+   * Closes the file. All earlier lines have been written when the promise resolves. Lines that are
+   * logged later are dropped.
+   */
   close(): Promise<void>;
 }
 
 const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
 
-/** Fields with these names are shown as `[redacted]`, whatever their letter case. */
+/**
+ * The values of fields with these names appear as `[redacted]`. Upper and lower case make no
+ * difference.
+ */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
@@ -47,8 +53,8 @@ const REDACTED = '[redacted]';
 const isSecret = (key: string) => SECRET_KEYS.has(key.toLowerCase());
 
 /**
- * Opens a log with one JSON object per line. Replaces `{placeholders}` in messages with values from
- * the context. Opens the file immediately.
+ * Opens a log that writes one JSON object per line. In messages, replaces `{placeholders}` with
+ * values from the context. Opens the file immediately.
  */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const descriptor = STREAMS[file] ?? openToAppend(file);
@@ -58,7 +64,8 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
-      // Do not write after closing, because another file may then have the same descriptor number.
+      // Do not write after `close`, because another file may by then have the same descriptor
+      // number.
       if (closed || LEVELS[severity] < lowest) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
@@ -81,29 +88,30 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
 }
 
 /**
- * The descriptors of the standard streams. They are never closed, because other code also writes to
- * them.
+ * The file descriptors of the standard streams. They are never closed, because other code also
+ * writes to these streams.
  */
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 /**
- * How long one line can wait for a slow reader, in milliseconds. The process is blocked meanwhile.
- * After that, lines are dropped until the reader accepts data again.
+ * How long one line can wait if the reader of the log is slow, in milliseconds. The process is
+ * blocked while the line waits. After this time, lines are dropped until the reader accepts data
+ * again.
  */
 const LONGEST_WAIT = 1000;
 
-/** What happened to the previous line of a stream. */
+/** What happened to the previous line of the log. */
 export interface LineState {
-  /** Whether only part of the line was written. */
+  /** Whether only a part of the line was written. */
   brokeOff: boolean;
-  /** Whether the reader was too slow for the line. */
+  /** Whether the line could not be written because the reader was too slow. */
   wasStuck: boolean;
 }
 
 /**
  * Returns a function that writes a line synchronously, so that no line is lost when the process
- * ends. If a line cannot be written, for example because the disk is full, the function drops the
- * line. The log must never end the application.
+ * ends. If a line cannot be written, for example because the disk is full, the function drops it. A
+ * logging error must never end the application.
  */
 function lineWriter(descriptor: number): (line: string) => void {
   const before: LineState = { brokeOff: false, wasStuck: false };
@@ -111,7 +119,7 @@ function lineWriter(descriptor: number): (line: string) => void {
     try {
       writeLine(descriptor, line, before);
     } catch {
-      // There is no other place to report this error.
+      // Ignore the error, because there is no other place to report it.
     }
   };
 }
@@ -119,8 +127,8 @@ function lineWriter(descriptor: number): (line: string) => void {
 const LINE_FEED = 0x0a;
 
 /**
- * Writes a line. Throws if it cannot be written. If only part of the previous line was written,
- * begins a new line first.
+ * Writes a line. Throws if the line cannot be written. If only a part of the previous line was
+ * written, starts a new line first.
  */
 export function writeLine(descriptor: number, line: string, before: LineState): void {
   const bytes = Buffer.from(`${before.brokeOff ? '\n' : ''}${line}\n`);
@@ -140,8 +148,8 @@ export function writeLine(descriptor: number, line: string, before: LineState): 
 }
 
 /**
- * Serialize each field separately, so that a field that throws or has a `toJSON` does not affect
- * other fields.
+ * Serializes each field separately. As a result, a field that throws or has a `toJSON` does not
+ * affect the other fields.
  */
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {
@@ -152,8 +160,8 @@ function asJson(fields: LogContext): string {
 }
 
 /**
- * Returns an error's fields, which JSON would leave out. For the field `err`, the usual name of a
- * logged error.
+ * Returns the fields of an error, because JSON would leave them out. Used for the field `err`, the
+ * usual name for a logged error.
  */
 function errorFields(error: Error): LogContext {
   const shown: LogContext = {
@@ -165,15 +173,15 @@ function errorFields(error: Error): LogContext {
 }
 
 /**
- * Returns a value as JSON. A value that JSON cannot represent becomes a string. Returns undefined
- * for a value that JSON leaves out, for example a function.
+ * Returns a value as JSON. Converts a value that JSON cannot represent to a string. Returns
+ * undefined for a value that JSON leaves out, for example a function.
  */
 function valueAsJson(key: string, value: unknown): string | undefined {
   try {
     const isError = key === 'err' && value instanceof Error;
     const shown = isError ? errorFields(value) : value;
     return jsonText(shown, function (this: unknown, name, inner: unknown) {
-      // Show an error's code, for example ECONNREFUSED. It is not a secret.
+      // Show the code of an error, for example ECONNREFUSED. Such a code is not a secret.
       const isErrorCode = name === 'code' && (this === shown ? isError : this instanceof Error);
       if (isSecret(name) && !isErrorCode) return REDACTED;
       return typeof inner === 'bigint' ? String(inner) : inner;
@@ -189,20 +197,23 @@ function withoutSecrets(context: LogContext): LogContext {
   );
 }
 
-/** How many levels of nested objects and lists are shown as text, without secrets. */
+/**
+ * How many levels of nested objects and lists appear in a message. Secrets are redacted at all of
+ * these levels.
+ */
 const TEXT_DEPTH = 4;
 
 function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   if (typeof value !== 'object' || value === null || depth < 0) return value;
   if (Array.isArray(value)) return value.map((inner) => withoutInnerSecrets(inner, depth - 1));
-  // These types have their own text, which does not depend on their fields.
+  // Values of these types have a text representation that does not depend on their fields.
   const isOpaque = value instanceof Error || ArrayBuffer.isView(value) || inspect.custom in value;
   if (isOpaque || Object.keys(value).length === 0) return value;
   const shown = Object.entries(withoutSecrets(value as LogContext));
   const copy = Object.fromEntries(
     shown.map(([key, inner]) => [key, withoutInnerSecrets(inner, depth - 1)]),
   );
-  // The copy keeps the name of the class.
+  // Keep the name of the class, which appears in the text.
   return Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object | null) as unknown;
 }
 
@@ -213,8 +224,8 @@ function expand(message: string, context: LogContext): string {
 }
 
 /**
- * Formats an error with its stack and causes, and any other value in a short form. Never throws,
- * because a log must never end the application.
+ * Formats an error with its stack and its causes, and any other value in a short form. Never
+ * throws, because a logging error must never end the application.
  */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -233,7 +244,7 @@ function inspectSafely(value: unknown): string {
   }
 }
 
-/** Formats an error with its stack, and its causes with their stacks. */
+/** Formats an error and its causes, with their stacks. */
 export function describeError(error: Error, depth = 0): string {
   const text = error.stack ?? `${error.name}: ${error.message}`;
   if (error.cause === undefined || depth >= 5) return text;

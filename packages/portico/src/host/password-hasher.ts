@@ -1,7 +1,10 @@
-/** Hashes passwords and client secrets. Hashing is slow on purpose. */
+/** Hashes passwords and client secrets. Hashing is intentionally slow. */
 export interface PasswordHasher {
-  /** Returns a PHC string with the hash, a new salt and the parameters. */
+  /**
+   * Hashes a password with a new salt. Returns a PHC string that contains the hash, the salt and
+   * the parameters.
+   */
   hash(password: string): Promise<string>;
-  /** Whether the password matches the hash. False for a malformed hash. */
+  /** Whether the password matches the hash. Returns false if the hash is malformed. */
   verify(password: string, hash: string): Promise<boolean>;
 }

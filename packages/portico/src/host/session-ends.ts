@@ -1,22 +1,22 @@
 import type { Database, Log, SqlConnection } from '@portico/sql';
 import { personProblem, type PersonReference } from '../person.ts';
 
-/** Sessions of the application that have ended. */
+/** The sessions of the application that have ended. */
 export type EndedSessions =
-  /** One session, identified by the id that `Host.sessionId` returns. */
+  /** One session, with the id that `Host.sessionId` returned for it. */
   | { readonly session: string }
-  /** All sessions of a person, except the session with the id `except`, if set. */
+  /** All sessions of a person. If `except` is set, the session with this id has not ended. */
   | { readonly person: PersonReference; readonly except?: string };
 
 /**
- * Call this after the commit. The function that `sessionEndedIn` returns never rejects, because the
- * change is already committed. It logs errors instead.
+ * The function that `sessionEndedIn` returns. Call it after the commit. It never rejects, because
+ * the change is already committed by then. It logs errors instead.
  */
 export type AfterCommit = () => Promise<void>;
 
 /**
- * Called in the transaction that ends sessions of the application. Use no other connection for the
- * store.
+ * Called in the transaction that ends sessions of the application. Must access the store only
+ * through `connection`.
  */
 export type OnSessionEnd = (
   connection: SqlConnection,
@@ -24,18 +24,18 @@ export type OnSessionEnd = (
 ) => Promise<AfterCommit>;
 
 /**
- * Returns the `sid` of this browser session in ID tokens for this client. Returns null if no ID
- * token for this client can belong to the session.
+ * Returns the `sid` that ID tokens for this client contain for this browser session. Returns null
+ * if no ID token for this client can belong to the session.
  */
 export type FindSid = (request: Request, clientId: string) => Promise<string | null>;
 
-/** Tells features when sessions of the application end. */
+/** Notifies features when sessions of the application end. */
 export class SessionEnds {
   readonly #database: Database;
   readonly #listeners: () => readonly OnSessionEnd[];
   readonly #log: () => Log;
 
-  /** `listeners` and `log` are first called after every feature has started. */
+  /** Portico calls `listeners` and `log` only after every feature has started. */
   constructor(database: Database, listeners: () => readonly OnSessionEnd[], log: () => Log) {
     this.#database = database;
     this.#listeners = listeners;
@@ -82,7 +82,7 @@ function requireValid(ended: EndedSessions): void {
   if (!isSessionId(id)) throw new Error('sessionEnded needs the session id as a non-empty string');
 }
 
-/** Whether this value can be a session id. */
+/** Whether this value is a valid session id. */
 export function isSessionId(id: unknown): id is string {
   return typeof id === 'string' && id !== '';
 }

@@ -1,6 +1,6 @@
 /**
- * Whether `Accept` contains HTML and does not prefer JSON. True for browsers. False for programs
- * that accept any type (RFC 9110 section 12.5.1).
+ * Whether the header `Accept` includes HTML and does not prefer JSON. This is the case for
+ * browsers, but not for programs that accept any type (RFC 9110 section 12.5.1).
  */
 export function prefersPage(accept: string | null): boolean {
   if (accept === null) return false;

@@ -5,29 +5,31 @@ const ZONE = /%[^%]*$/;
 const HIGHEST_PORT = 65_535;
 
 /**
- * Returns an IP address in canonical form, or null for anything else.
+ * Returns an IP address in canonical form, or null if the text is not an IP address. Makes these
+ * changes:
  *
- * - Removes a port: `203.0.113.7:41234`, or `[2001:db8::1]:443` as IIS and Azure write it.
- * - Removes a zone: `fe80::1%eth0`.
- * - Writes IPv6 compressed and in lower case (RFC 5952).
- * - Turns an IPv4 address that is mapped to IPv6 (`::ffff:203.0.113.7`) into the IPv4 address.
+ * - Removes a port, for example from `203.0.113.7:41234`, or from `[2001:db8::1]:443` as IIS and
+ *   Azure write it.
+ * - Removes a zone, for example from `fe80::1%eth0`.
+ * - Compresses an IPv6 address and writes it in lower case (RFC 5952).
+ * - Converts an IPv4-mapped IPv6 address (`::ffff:203.0.113.7`) to the IPv4 address.
  */
 export function canonicalAddress(text: string): string | null {
   const [, bracketed, plain, port] = WITH_PORT.exec(text) ?? [];
   if (port !== undefined && Number(port) > HIGHEST_PORT) return null;
   if (plain !== undefined) return isIPv4(plain) ? plain : null;
   const address = (bracketed ?? text).replace(ZONE, '');
-  // Reject an address with two zones. The line above removes only one, and Node would accept the
-  // other.
+  // Reject an address with two zones. The line above has removed only one, and Node would accept
+  // the other one.
   if (address.includes('%') || !isIPv6(address)) return null;
   const groups = ipv6Groups(address);
   return ipv4MappedTo(groups) ?? compressed(address);
 }
 
 /**
- * Returns the network that a rate limit counts. For IPv4, this is the address itself. For IPv6, it
- * is the address's /64, because one caller can use every address in a /64. `address` comes from
- * `canonicalAddress`.
+ * Returns the network to which rate limits apply. For IPv4, this is the address itself. For IPv6,
+ * it is the address's /64, because one caller can use all addresses in a /64. `address` must be the
+ * result of `canonicalAddress`.
  */
 export function findNetwork(address: string | null): string | null {
   if (address === null || !isIPv6(address)) return address;
@@ -36,7 +38,8 @@ export function findNetwork(address: string | null): string | null {
 }
 
 /**
- * Returns the address as in URLs (WHATWG URL, "IPv6 serializer"). RFC 5952 requires the same form.
+ * Returns the address in the form that URLs use (WHATWG URL, "IPv6 serializer"). RFC 5952 requires
+ * the same form.
  */
 function compressed(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
@@ -55,7 +58,8 @@ function parseGroups(groups: string): readonly number[] {
 }
 
 /**
- * Returns the IPv4 address that is mapped to this IPv6 address (RFC 4291 section 2.5.5.2), or null.
+ * Returns the IPv4 address in an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), or null for
+ * any other address.
  */
 function ipv4MappedTo(groups: readonly number[]): string | null {
   const [high = 0, low = 0] = groups.slice(6);

@@ -1,13 +1,13 @@
 /**
- * The setting `base_path`: the path below which the endpoints are. It is empty, or a path such as
- * `/auth`. It is part of the issuer (RFC 8414 section 2), of every endpoint's path, and of the name
- * or path of every cookie.
+ * The setting `base_path` is a path such as `/auth`, or empty. All endpoints are below this path.
+ * The path is part of the issuer (RFC 8414 section 2), of each endpoint's path, and of the name or
+ * path of each cookie.
  */
 
 /**
- * Returns all problems of a base path, or an empty list for a valid or empty path. Only unreserved
- * characters (RFC 3986 section 2.3) are allowed. They can be written in only one way, and routers
- * and a cookie's `Path` give them no special meaning.
+ * Returns all problems with a base path. Returns an empty list if the path is valid or empty. Only
+ * unreserved characters (RFC 3986 section 2.3) are allowed. They have only one spelling, and they
+ * have no special meaning in routes or in a cookie's `Path`.
  */
 export function basePathProblems(value: string): readonly string[] {
   return PROBLEMS.flatMap(([wrong, problem]) => (wrong.test(value) ? [problem] : []));
@@ -26,8 +26,8 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
 ];
 
 /**
- * Returns the problems of `base_path_stripped`. The setting needs a base path, because otherwise
- * the proxy has nothing to remove.
+ * Returns the problems with `base_path_stripped`. This setting requires a base path, because
+ * otherwise the proxy has nothing to remove.
  */
 export function strippedProblems(basePath: string, stripped: boolean): readonly string[] {
   return stripped && basePath === ''
@@ -37,8 +37,8 @@ export function strippedProblems(basePath: string, stripped: boolean): readonly 
 
 /**
  * Returns the name of a cookie that the browser sends to the whole origin. The name contains the
- * base path, so that two installations on one origin use different cookies. Different cookie paths
- * are not possible, because the prefix `__Host-` requires the path `/`.
+ * base path, so that two installations on one origin use different cookies. Their cookies cannot
+ * have different paths, because the prefix `__Host-` requires the path `/`.
  */
 export function cookieNameBelow(basePath: string, name: string): string {
   return basePath === '' ? name : `${name}${encodeURIComponent(basePath)}`;

@@ -1,22 +1,22 @@
 /**
- * The credentials in an `Authorization` header with the scheme Bearer (RFC 6750 section 2.1) or
+ * The credentials from an `Authorization` header with the scheme Bearer (RFC 6750 section 2.1) or
  * another token scheme.
  */
 export interface BearerCredentials {
-  /** The token. Null unless the scheme is followed by exactly one well-formed token. */
+  /** The token, or null unless exactly one well-formed token follows the scheme. */
   readonly token: string | null;
 }
 
 const patterns = new Map<string, RegExp>();
 
 /**
- * Returns the pattern for a scheme. The first alternative matches the scheme with a well-formed
- * token. The other alternatives match the scheme with anything else.
+ * Returns a pattern for a scheme. The first alternative matches the scheme and a well-formed token.
+ * The other alternatives match the scheme and anything else.
  */
 function buildPattern(scheme: string): RegExp {
   const known = patterns.get(scheme);
   if (known !== undefined) return known;
-  // A scheme may contain characters such as "." and "*" (RFC 9110 section 11.1).
+  // The name of a scheme may contain characters such as "." and "*" (RFC 9110 section 11.1).
   const literal = scheme.replaceAll(/\W/g, String.raw`\$&`);
   const pattern = new RegExp(String.raw`^\s*${literal}(?: +([A-Za-z0-9\-._~+/]+=*)\s*$|\s|$)`, 'i');
   patterns.set(scheme, pattern);
@@ -24,16 +24,16 @@ function buildPattern(scheme: string): RegExp {
 }
 
 /**
- * Reads a Bearer token. Returns null if the header is missing or has another scheme. All code that
- * reads tokens from headers calls this function or `parseScheme`.
+ * Reads a Bearer token. Returns null if there is no header or the header has another scheme. All
+ * code that reads tokens from headers must call this function or `parseScheme`.
  */
 export function parseBearer(authorization: string | null): BearerCredentials | null {
   return parseScheme('Bearer', authorization);
 }
 
 /**
- * Reads a token with another scheme, like `parseBearer`. Call this only if the server accepts that
- * scheme.
+ * Reads a token with another scheme, as `parseBearer` does for Bearer. Call this function only if
+ * the server accepts this scheme.
  */
 export function parseScheme(
   scheme: string,
@@ -56,21 +56,21 @@ export function isBearerRequest(request: Request, schemes: readonly string[]): b
   );
 }
 
-/** A Node request, or a request of a framework that builds on Node. */
+/** A Node request or a request of a framework that is built on Node. */
 interface NodeRequest {
   /**
-   * The header fields, with names in lower case. Contains only the first of several `Authorization`
-   * fields.
+   * The request's headers, with names in lower case. If the request has several `Authorization`
+   * headers, contains only the first.
    */
   readonly headers: { readonly authorization?: string | undefined };
-  /** The header fields as they were received: a name, its value, the next name, and so on. */
+  /** The headers as Node received them: a name, its value, the next name, its value, and so on. */
   readonly rawHeaders?: readonly string[];
 }
 
 /**
- * Returns the `Authorization` header of a Node request. Joins several `Authorization` fields with
+ * Returns the `Authorization` header of a Node request. If there are several, joins them with
  * commas (RFC 9110 section 5.3). The joined value is never a valid credential. Otherwise, the
- * application or a proxy could have checked one field while Portico reads another.
+ * application or a proxy could check one header while Portico reads another.
  */
 export function readAuthorization({ headers, rawHeaders = [] }: NodeRequest): string | null {
   const { authorization = null } = headers;

@@ -1,14 +1,14 @@
-/** Why a body cannot be used. `broke off`: the client closed the connection. */
+/** Why Portico cannot use a request's body. `broke off`: the client closed the connection. */
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
- * Thrown if the application read the body before the endpoint and did not keep it. This is a
- * mistake in the application. The server responds with 500 and logs the error.
+ * Thrown if the application has read the request's body before the endpoint and has not kept it.
+ * This is a mistake in the application, so the server responds with 500 and logs the error.
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';
   /**
-   * `from` is where the application read the body. `place` is where Portico expected to find it.
+   * `from` is where the application read the body. `place` is where Portico looked for the body.
    */
   constructor(from: string, place: string) {
     super(
@@ -20,15 +20,15 @@ export class BodyTakenError extends Error {
 }
 
 /**
- * Called if a body cannot be used. Throws, or returns a value to use instead. `cause` is the read
- * error.
+ * Called if Portico cannot use a request's body. Throws, or returns a value that replaces the body.
+ * `cause` is the error that occurred while reading.
  */
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
 /**
- * Returns the bytes of a body. If the body is too large, reads and discards the rest of it, up to a
- * limit. Otherwise, the connection would close while the client still sends, and the client would
- * not receive the response.
+ * Returns the bytes of a request's body. If the body is too large, reads and discards the rest, up
+ * to a limit. Otherwise, the connection would close while the client is still sending, and the
+ * client would not receive the response.
  */
 export async function readBytes<T>(
   request: Request,
@@ -64,7 +64,10 @@ export async function readBytes<T>(
   return withoutBody('too large');
 }
 
-/** Throws if the application has read the body. Otherwise, the client would seem to be at fault. */
+/**
+ * Throws if the application has already read the body. Otherwise, the error would look like a
+ * mistake of the client.
+ */
 function requireUnread({ bodyUsed }: Request): void {
   if (bodyUsed) throw new BodyTakenError('the request', "the request's body");
 }
@@ -75,18 +78,18 @@ function brokeOff<T>(error: unknown, withoutBody: WithoutBody<T>): T {
 }
 
 /**
- * Whether the declared length is within the limit. The HTTP parser ensures that the body has its
- * declared length, so the body can then be read without counting bytes.
+ * Whether the body's declared length is within the limit. If so, the bytes need not be counted
+ * while reading, because the HTTP parser ensures that the body has the declared length.
  */
 function declaresAtMost({ headers }: Request, limit: number): boolean {
   const declared = headers.get('content-length');
   return declared !== null && Number(declared) <= limit;
 }
 
-/** One decoder for all requests, because creating a decoder takes as long as decoding. */
+/** Share one decoder between all requests, because creating a decoder takes as long as decoding. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Like `readBytes`, but returns text. */
+/** Does the same as `readBytes`, but returns text. */
 export async function readText<T>(
   request: Request,
   limit: number,
@@ -96,7 +99,10 @@ export async function readText<T>(
   return Buffer.isBuffer(bytes) ? decode(bytes, withoutBody) : bytes;
 }
 
-/** Like `readText`, but faster, for forms. In a valid form, U+FFFD appears only percent-encoded. */
+/**
+ * Does the same as `readText` for forms, but faster. In a valid form, U+FFFD appears only in
+ * percent-encoded form.
+ */
 export async function readFormText<T>(
   request: Request,
   limit: number,
@@ -111,8 +117,8 @@ export async function readFormText<T>(
     return brokeOff(error, withoutBody);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
-  // The decoder replaces bytes that are not UTF-8 with U+FFFD, so a body with this character is not
-  // valid.
+  // `request.text()` replaces bytes that are not UTF-8 with U+FFFD, so a body that contains this
+  // character is not valid.
   return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
 }
 
@@ -124,7 +130,7 @@ function decode<T>(bytes: Buffer, withoutBody: WithoutBody<T>): string | T {
   }
 }
 
-/** The maximum number of bytes to read and discard. */
+/** The maximum number of bytes that are read and discarded. */
 export const MOST_DISCARDED = 16 * 1024 * 1024;
 
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
@@ -137,6 +143,6 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     }
     await reader.cancel();
   } catch {
-    // The client has closed the connection. Ignore this error.
+    // Ignore this error, because the client has closed the connection.
   }
 }

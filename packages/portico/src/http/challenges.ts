@@ -1,39 +1,42 @@
 /**
- * How a resource tells clients that it accepts tokens bound to a key. Such a token has its own
- * `Authorization` scheme, and the request must contain a proof of the key.
+ * What a resource tells clients about tokens that are bound to a key. Such tokens have a separate
+ * `Authorization` scheme, and each request must contain a proof of the key.
  */
 export interface BindingOffer {
-  /** The `Authorization` scheme, for example `DPoP`. */
+  /** The `Authorization` scheme for tokens that are bound to a key, for example `DPoP`. */
   readonly scheme: string;
-  /** Whether all tokens must be bound to a key. If true, refusals contain no Bearer challenge. */
+  /**
+   * Whether all tokens must be bound to a key. If true, error responses contain no Bearer
+   * challenge.
+   */
   readonly required: boolean;
-  /** Additional parameters of the challenge with this scheme. */
+  /** Additional parameters for the challenge with this scheme. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Additional members of the resource's metadata (RFC 9728 section 2). */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** The request header field for a proof. */
+  /** The name of the request header that contains a proof. */
   readonly proofField: string;
-  /** The response header field with data for the next proof. */
+  /** The name of the response header that contains data for the next proof. */
   readonly answerField: string;
 }
 
-/** How a refusal describes tokens that are bound to a key. */
+/** What an error response tells the client about tokens that are bound to a key. */
 export interface BindingRefusal extends BindingOffer {
   /**
-   * Whether the request used the scheme for bound tokens. If so, the refusal contains only that
-   * scheme.
+   * Whether the request used the scheme for bound tokens. If so, the error response contains only a
+   * challenge with this scheme.
    */
   readonly presented: boolean;
   /**
-   * A value that the client must use in its next proof, for example a nonce. Sent with the
-   * response. Null if the client needs no such value.
+   * A value that the client must use in its next proof, for example a nonce. The response contains
+   * this value. Null if the client needs no such value.
    */
   readonly answer: string | null;
 }
 
 /**
- * Returns how a refusal describes bound tokens. Pass `proof` only if the request used the scheme
- * for bound tokens.
+ * Returns what an error response tells the client about bound tokens. Pass `proof` only if the
+ * request used the scheme for bound tokens.
  */
 export function bindingRefusal(
   offer: BindingOffer | null,
@@ -45,11 +48,12 @@ export function bindingRefusal(
 }
 
 /**
- * Returns the challenges of a refusal, for `WWW-Authenticate`.
+ * Returns the value of `WWW-Authenticate` for an error response.
  *
  * If the request used the scheme for bound tokens, or if all tokens must be bound, returns one
- * challenge with that scheme. Otherwise returns one challenge for each scheme. The Bearer challenge
- * comes first, and only it contains the error, because some clients read only the first challenge.
+ * challenge with this scheme. Otherwise, returns one challenge for each scheme. The Bearer
+ * challenge then comes first and is the only one that contains the error, because some clients read
+ * only the first challenge.
  */
 export function challenges(
   parameters: Readonly<Record<string, string | null>>,
@@ -62,7 +66,10 @@ export function challenges(
   return `${bearerChallenge(parameters)}, ${challenge(scheme, beside)}`;
 }
 
-/** Returns the header field with the value for the next proof. Empty if there is no value. */
+/**
+ * Returns the header with the value for the client's next proof. Returns an empty object if there
+ * is no such value.
+ */
 export function answerFields(binding: BindingRefusal | null): Readonly<Record<string, string>> {
   return binding === null || binding.answer === null
     ? {}
@@ -70,7 +77,7 @@ export function answerFields(binding: BindingRefusal | null): Readonly<Record<st
 }
 
 /**
- * Returns a Bearer challenge for `WWW-Authenticate` (RFC 6750 section 3). Leaves out parameters
+ * Returns a Bearer challenge for `WWW-Authenticate` (RFC 6750 section 3), without the parameters
  * that are null.
  */
 export function bearerChallenge(parameters: Readonly<Record<string, string | null>>): string {
@@ -79,8 +86,8 @@ export function bearerChallenge(parameters: Readonly<Record<string, string | nul
 
 function challenge(scheme: string, parameters: Readonly<Record<string, string | null>>): string {
   const written = Object.entries(parameters).flatMap(([name, value]) =>
-    // Write a quoted string (RFC 9110 section 5.6.4). Setting the field throws an error if the
-    // string contains a character that a header field cannot contain.
+    // Write the value as a quoted string (RFC 9110 section 5.6.4). If it contains a character that
+    // headers cannot contain, setting the header throws an error.
     value === null ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
   );
   return `${scheme} ${written.join(', ')}`;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Log, LogContext } from '@portico/sql';
 
-/** The current request. */
+/** The request that the server is currently handling. */
 interface Answering {
   /** The framework's request or context object, or undefined. */
   readonly context: unknown;
@@ -9,22 +9,22 @@ interface Answering {
 }
 
 /**
- * The request id, or a function that creates the id when it is first needed. Null if the host did
- * not set one.
+ * The request's id, or a function that creates the id when it is needed for the first time. Null if
+ * the host did not set an id.
  */
 type RequestId = string | (() => string) | null;
 
 const requests = new AsyncLocalStorage<Answering>();
 
 /**
- * Runs work for a request. `context` is the framework's request or context object. If `context` or
- * `requestId` is missing, the surrounding request's value is used. If both values stay the same,
- * runs the work without a new async context.
+ * Runs `work` for a request. `context` is the framework's request or context object. If `context`
+ * or `requestId` is missing, uses the value of the enclosing request. If both values are the same
+ * as in the enclosing request, creates no new async context.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
-  // Prefer an existing id to a function that would create another one.
+  // Use an existing id rather than a function that would create another id.
   const id =
     requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();
@@ -32,31 +32,31 @@ export function runInContext<T>(context: unknown, requestId: RequestId, work: ()
 }
 
 /**
- * Runs work outside the current request. For work that belongs to several requests, or that runs
- * after the response.
+ * Runs `work` outside the current request. Use this function for work that belongs to several
+ * requests or runs after the response.
  */
 export function runForNoRequest<T>(work: () => T): T {
   return requests.exit(work);
 }
 
 /**
- * Returns the framework's request or context object of the current request, or undefined outside a
+ * Returns the framework's request or context object for the current request, or undefined outside a
  * request.
  */
 export function currentContext(): unknown {
   return requests.getStore()?.context;
 }
 
-/** Returns the current request's id, or null outside a request. */
+/** Returns the id of the current request, or null outside a request. */
 export function currentRequestId(): string | null {
   const { requestId = null } = requests.getStore() ?? {};
   return typeof requestId === 'function' ? requestId() : requestId;
 }
 
 /**
- * Returns a log that adds the current request's id to each line as `requestId`, unless the line
- * already has one. The returned log never throws: if the application's log fails, the line is lost,
- * but the request and the process continue.
+ * Returns a log that adds the id of the current request to each line as `requestId`, unless the
+ * line already has one. The returned log never throws. If the application's log fails, the line is
+ * lost, but the request and the process continue.
  */
 export function withCurrentRequestId(log: Log): Log {
   const named = (context: LogContext | undefined): LogContext | undefined => {
@@ -72,7 +72,7 @@ export function withCurrentRequestId(log: Log): Log {
         // The application's log function may be asynchronous.
         if (written instanceof Promise) written.catch(() => {});
       } catch {
-        // There is no other place to report this error.
+        // Ignore the error, because there is no other place to report it.
       }
     };
   return {

@@ -1,15 +1,15 @@
 /**
- * Returns the name and value of each cookie in a request, in order. Removes only spaces and tabs
- * around names. Do not use `trim`, which also removes other white space, for example a no-break
- * space. Browsers let a page of a sibling domain set a cookie named `\u00A0__Host-session`, because
- * they do not recognize the prefix in that name. `trim` would turn it into the name of the session
- * cookie.
+ * Returns the names and values of all cookies in a request, in order. Removes only spaces and tabs
+ * around names. Do not use `trim` here, because it also removes other white space, such as a
+ * no-break space. A page on a sibling domain can set a cookie named `\u00A0__Host-session`, because
+ * browsers do not recognize the prefix in this name. `trim` would turn this name into the name of
+ * the session cookie.
  */
 export function sentCookies(request: Request): readonly (readonly [name: string, value: string])[] {
   return cookiesIn(request.headers.get('cookie') ?? '');
 }
 
-/** Like `sentCookies`, but for a `Cookie` header. */
+/** Does the same as `sentCookies` for the value of a `Cookie` header. */
 export function cookiesIn(header: string): readonly (readonly [name: string, value: string])[] {
   return header.split(';').map((pair) => {
     const [name = '', value = ''] = withoutSpaces(pair).split('=', 2);
@@ -19,7 +19,7 @@ export function cookiesIn(header: string): readonly (readonly [name: string, val
 
 /**
  * Removes spaces and tabs at both ends, in one pass. A regular expression would be slow, because it
- * would try to match at every space within the text.
+ * would start a new attempt at every space inside the text.
  */
 function withoutSpaces(text: string): string {
   const isSpace = (at: number) => text[at] === ' ' || text[at] === '\t';

@@ -1,6 +1,8 @@
 import type { BindingOffer } from './challenges.ts';
 
-/** The scheme for DPoP-bound tokens (RFC 9449 section 7.1). */
+/**
+ * The `Authorization` scheme for tokens that are bound to a key with DPoP (RFC 9449 section 7.1).
+ */
 export const DPOP_SCHEME = 'DPoP';
 
 /** Returns what a resource tells clients about DPoP (RFC 9449 section 7.1, RFC 9728 section 2). */
@@ -10,7 +12,7 @@ export function dpopOffer({
 }: {
   /** Whether all tokens must be bound to a key. */
   readonly required: boolean;
-  /** The algorithms that may sign proofs (RFC 7518). */
+  /** The algorithms with which clients may sign proofs (RFC 7518). */
   readonly algorithms: readonly string[];
 }): BindingOffer {
   return {

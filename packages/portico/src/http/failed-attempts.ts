@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { RecentMap } from './recent-map.ts';
 
-/** Names whose failures are counted together, for example those of one client from one network. */
+/**
+ * A key under which failed attempts are counted together, for example all attempts for one client
+ * from one network.
+ */
 export interface AttemptKey {
   readonly key: string;
-  /**
-   * How many failures within 15 minutes are ignored. After these, each failure delays further
-   * attempts.
-   */
+  /** How many attempts can fail within 15 minutes before further attempts are delayed. */
   readonly free: number;
 }
 
@@ -16,13 +16,15 @@ export type Attempt<T> =
   | { readonly outcome: 'wrong' }
   | {
       readonly outcome: 'slowed';
-      /** How long to wait before the next attempt, in milliseconds. */
+      /** How long the caller must wait before the next attempt, in milliseconds. */
       readonly wait: number;
-      /** Whether this is the first refused attempt since the failures were forgotten. */
+      /**
+       * Whether this is the first rejected attempt since the key's failures were last forgotten.
+       */
       readonly first: boolean;
     };
 
-/** Returns an unpredictable random number from 0 to less than 1. Pass it as `random`. */
+/** Returns an unpredictable random number from 0 to less than 1. Use it as `random`. */
 export function systemRandom(): number {
   return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 }
@@ -30,44 +32,47 @@ export function systemRandom(): number {
 interface Failures {
   readonly count: number;
   /**
-   * The time from which the key's failures are forgotten one after the other, in milliseconds since
+   * The time from which the failures of this key are forgotten one by one, in milliseconds since
    * 1970.
    */
   readonly leaksFrom: number;
   /** When the next attempt with this key is allowed, in milliseconds since 1970. */
   readonly nextAt: number;
-  /** The value of `nextAt` before the last attempt. */
+  /** The value that `nextAt` had before the last attempt. */
   readonly before: number;
   readonly forgottenAt: number;
-  /** Whether the first refused attempt was already reported. */
+  /** Whether the first rejected attempt has already been reported. */
   readonly reported: boolean;
 }
 
 const RANDOM_RANGE = 2 ** 32;
 const FIRST_INTERVAL = 1000;
 const LONGEST_INTERVAL = 30_000;
-/** How long after the last failure all failures are forgotten, in milliseconds. */
+/** How long after the last failure all failures of a key are forgotten, in milliseconds. */
 const MEMORY = 15 * 60_000;
-/** The maximum number of keys. When it is reached, the key with the oldest failure is forgotten. */
+/** The maximum number of keys. Above it, the key whose last failure is the oldest is forgotten. */
 const MOST_KEYS = 10_000;
 /** One in this many of the attempts that would have to wait is allowed immediately. */
 const GOES_AHEAD = 20;
 
 /**
- * Slows down guessing. After some failures, an attempt with the same key is allowed only after an
- * interval. Each interval is twice as long as the one before, up to 30 seconds. Attempts during an
- * interval are refused immediately, without computing a slow hash.
+ * Slows down attackers who guess secrets. After some failures, an attempt with the same key is
+ * allowed only after an interval. Each interval is twice as long as the previous one, up to 30
+ * seconds. Attempts during an interval are rejected immediately, without computing a slow hash.
  *
- * An attacker must not be able to lock a key for its owner. So one in twenty of the attempts during
- * an interval, chosen at random, is allowed. An attacker cannot predict which one, and cannot use
- * all of them up.
+ * An attacker must not be able to lock out the owner of a key. Therefore, one in twenty attempts
+ * during an interval is allowed, chosen at random. An attacker cannot predict which attempts these
+ * are, so an attacker cannot use up all of them.
  */
 export class FailedAttempts {
   readonly #failures = new RecentMap<string, Failures>(MOST_KEYS);
   readonly #clock: () => number;
   readonly #random: () => number;
 
-  /** `clock` returns milliseconds since 1970. `random` returns a number from 0 to less than 1. */
+  /**
+   * `clock` returns the time in milliseconds since 1970. `random` returns a number from 0 to less
+   * than 1.
+   */
   constructor(clock: () => number = Date.now, random: () => number = systemRandom) {
     this.#clock = clock;
     this.#random = random;
@@ -76,7 +81,7 @@ export class FailedAttempts {
   /**
    * Calls `judge`, unless the attempt must wait. While `judge` runs, the attempt counts as a
    * failure. Otherwise, many attempts could start before the first one fails. If the attempt
-   * succeeds or `judge` rejects, the attempt is no longer counted.
+   * succeeds or `judge` rejects, the attempt no longer counts as a failure.
    */
   async attempt<T>(
     keys: readonly AttemptKey[],
@@ -99,10 +104,10 @@ export class FailedAttempts {
   #current({ key, free }: AttemptKey): Failures | null {
     const now = this.#clock();
     const found = this.#failures.get(key);
-    // If an entry's time is in the future, the clock was set back.
+    // Ignore an entry with a time in the future, because the clock was set back since then.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
       return null;
-    // Forget the failures one after the other. In a network with many users, some attempts fail
+    // Forget the failures one by one, because in a network with many users some attempts fail
     // without an attack.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
@@ -148,7 +153,7 @@ export class FailedAttempts {
     for (const { key, free } of keys) {
       const found = this.#current({ key, free });
       if (found === null) continue;
-      // Remove only the wait that this attempt caused, and keep the waits of other attempts.
+      // Undo only the wait that this attempt caused. Keep the waits that other attempts caused.
       const nextAt = found.count <= free ? now : found.before;
       this.#failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
     }

@@ -1,5 +1,6 @@
 /**
- * An image's properties, read from its first bytes, not from the file name or the declared type.
+ * The properties of an image, read from its first bytes. The file name and the declared type are
+ * not used.
  */
 export interface ImageFacts {
   /** The media type, for example `image/png`. */
@@ -11,15 +12,15 @@ export interface ImageFacts {
 }
 
 /**
- * Returns the image's properties, or null for any other data. Returns null for SVG too, because an
- * SVG is a document that can contain scripts.
+ * Returns the image's properties, or null if the data is not a supported image. Returns null for
+ * SVG, because an SVG is a document that can contain scripts.
  */
 export function imageFacts(bytes: Uint8Array): ImageFacts | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
   } catch (error) {
-    // The data ends before the image's size.
+    // A RangeError means that the data ends before the image's size.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -39,7 +40,7 @@ function facts(
   return width > 0 && height > 0 ? { mediaType, width, height } : null;
 }
 
-/** Reads a PNG: the signature and the first chunk, IHDR. */
+/** Reads a PNG: checks the signature and reads the size from the first chunk, IHDR. */
 function png(view: DataView): ImageFacts | null {
   if (!hasText(view, 0, '\x89PNG\r\n\x1a\n') || !hasText(view, 12, 'IHDR')) return null;
   return facts('image/png', view.getUint32(16), view.getUint32(20));
@@ -51,8 +52,8 @@ function gif(view: DataView): ImageFacts | null {
 }
 
 /**
- * Reads the three WebP formats (RFC 9649): lossy, lossless, and extended. The extended format
- * contains the canvas size.
+ * Reads the lossy, lossless and extended WebP formats (RFC 9649). In the extended format, the size
+ * is that of the canvas.
  */
 function webp(view: DataView): ImageFacts | null {
   if (!hasText(view, 0, 'RIFF') || !hasText(view, 8, 'WEBP')) return null;
@@ -73,7 +74,7 @@ function webp(view: DataView): ImageFacts | null {
   return facts('image/webp', canvas(24), canvas(27));
 }
 
-/** Reads a JPEG up to its first frame, which contains the size. */
+/** Reads a JPEG until its first frame, which contains the size. */
 function jpeg(view: DataView): ImageFacts | null {
   if (view.getUint16(0) !== 0xffd8) return null;
   let offset = 2;
@@ -91,8 +92,8 @@ function jpeg(view: DataView): ImageFacts | null {
 }
 
 /**
- * Whether the marker starts a frame. These are SOF0 to SOF15, except three markers in this range
- * that start tables.
+ * Whether the marker starts a frame. These are the markers SOF0 to SOF15. Three other markers in
+ * this range start tables instead.
  */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);

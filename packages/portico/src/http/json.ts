@@ -1,13 +1,13 @@
 /**
- * Matches an escape in JSON. The group matches the escape of an unpaired surrogate.
- * `JSON.stringify` writes a pair of surrogates as one character, without an escape.
+ * Matches an escape sequence in JSON. The group matches only the escape of an unpaired surrogate.
+ * `JSON.stringify` writes a surrogate pair as one character, not as an escape.
  */
 const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
 /**
- * Returns a value as JSON. Replaces each unpaired surrogate with U+FFFD, also in keys.
- * `JSON.stringify` would write it as an escape, which JSON parsers in Rust and Python reject (RFC
- * 8259 section 8.2).
+ * Returns a value as JSON, with U+FFFD in place of each unpaired surrogate, also in keys.
+ * `JSON.stringify` would write an unpaired surrogate as an escape, which JSON parsers in Rust and
+ * Python reject (RFC 8259 section 8.2).
  */
 export function jsonText(
   value: unknown,
@@ -18,22 +18,22 @@ export function jsonText(
 }
 
 /**
- * Returns the value that a reader parses from the result of `jsonText`. If all strings are
+ * Returns the value that a program gets when it parses the result of `jsonText`. If all strings are
  * well-formed, returns the same object.
  */
 export function wellFormedJson<Value>(value: Value): Value {
   return hasHalves(value) ? (JSON.parse(jsonText(value)) as Value) : value;
 }
 
-/** Whether a JSON value contains strings with unpaired surrogates. */
+/** Whether a JSON value contains a string with an unpaired surrogate. */
 export function hasHalves(value: unknown): boolean {
   const json = JSON.stringify(value);
   return withoutHalves(json) !== json;
 }
 
 /**
- * Returns undefined unchanged, because `JSON.stringify` returns it for values that JSON cannot
- * contain.
+ * Returns undefined if `json` is undefined. `JSON.stringify` returns undefined for values that JSON
+ * cannot represent.
  */
 function withoutHalves(json: string): string {
   if ((json as string | undefined)?.includes('\\ud') !== true) return json;

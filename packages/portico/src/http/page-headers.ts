@@ -1,12 +1,12 @@
 /**
- * Returns headers for a page. The page is never framed or cached, sends no referrer, and runs no
- * scripts. Its styles need this nonce.
+ * Returns the headers for a page. The page cannot be framed or cached, sends no referrer, and runs
+ * no scripts by default. Its styles must have this nonce.
  *
- * - `formAction` lists the URLs that forms may be sent to, as in a content security policy. By
- *   default, forms are not restricted, because Chromium also applies the restriction to every
+ * - `formAction` lists the URLs to which forms may be sent, in the syntax of a content security
+ *   policy. By default, any URL is allowed, because Chromium also applies the restriction to every
  *   redirect after a form.
- * - `scripts` allows scripts with this nonce. They may send requests only to this origin.
- * - `scriptHash`, for example `sha256-…`, allows one more script.
+ * - `scripts` allows scripts that have this nonce. They may send requests only to this origin.
+ * - `scriptHash` allows one more script by its hash, for example `sha256-…`.
  */
 export function pageHeaders(
   nonce: string,

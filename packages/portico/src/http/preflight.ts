@@ -1,6 +1,6 @@
 /**
- * The maximum length of a list of requested fields. The server ignores longer lists, which browsers
- * never send.
+ * The maximum length of the list of headers in a preflight request. Browsers never send longer
+ * lists, and the server ignores them.
  */
 const LONGEST = 2048;
 
@@ -8,9 +8,9 @@ const LONGEST = 2048;
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Returns the response headers that tell a CORS preflight which request header fields are allowed.
- * These are the fields in `listed` and all others that the page requests, for example tracing
- * headers. Names each field, because some browsers do not support `*`, and `*` never includes
+ * Returns the response headers that tell a CORS preflight which request headers are allowed. These
+ * are the headers in `listed` and all others that the page requests, for example tracing headers.
+ * The response names each header, because some browsers do not support `*`, and `*` never includes
  * `Authorization`.
  */
 export function allowedFields(request: Request, listed: string): Readonly<Record<string, string>> {

@@ -2,34 +2,37 @@ import type { IncomingMessage } from 'node:http';
 import { Note } from './note.ts';
 import { readPath } from './request-target.ts';
 
-/** The Node message that a Request was created from. */
+/** The Node message from which a Request was created. */
 export const messages = new Note<IncomingMessage>('incoming');
 
-/** A request's method and path as they were sent. */
+/** The method and path of a request, as the client sent them. */
 export interface RequestLine {
   readonly method: string;
-  /** The path and query before a framework changed the URL. */
+  /** The path and query of the URL, before a framework changed it. */
   readonly target: string;
 }
 
 const lines = new Note<RequestLine>('request line');
 
-/** Records the request line as it was sent, for a Request whose method or path was changed. */
+/**
+ * Records the request line that the client sent, for a Request whose method or path has been
+ * changed.
+ */
 export function noteRequestLine(request: Request, line: RequestLine): void {
   lines.set(request, line);
 }
 
 /**
- * Returns the recorded request line, or the Request's method and path if none was recorded. Leaves
- * out the origin, because the sender chooses the `Host`.
+ * Returns the recorded request line, or the method and path of the Request if none was recorded.
+ * Leaves out the origin, because it comes from the `Host` header, which the sender chooses.
  */
 export function readRequestLine(request: Request): RequestLine {
   return lines.of(request) ?? { method: request.method, target: readPath(request.url) };
 }
 
 /**
- * Returns an object that identifies a request. All Requests that were created from one Node message
- * have the same object.
+ * Returns an object that identifies a request. It is the same object for all Requests that were
+ * created from one Node message.
  */
 export function findSource(request: Request): object {
   return messages.of(request) ?? request;

@@ -1,8 +1,8 @@
 /**
- * Whether a URL parser would leave this request target's path unchanged. The path must contain no
- * `.` or `..` segment (plain or percent-encoded), no backslash and no fragment. Otherwise, a proxy
- * rule or a guard could read another path than the router, and an attacker could bypass the rule or
- * guard.
+ * Whether a URL parser would leave the path of this request target unchanged. The path must contain
+ * no backslash, no fragment, and no `.` or `..` segment (plain or percent-encoded). Otherwise, a
+ * proxy or a guard could see a different path than the router, and an attacker could bypass the
+ * proxy's rule or the guard.
  */
 export function isLiteralTarget(target: string): boolean {
   const from = target.startsWith('/') ? target : target.replace(AUTHORITY, '');
@@ -11,13 +11,13 @@ export function isLiteralTarget(target: string): boolean {
 }
 
 /**
- * Matches the start of a target in absolute form, which clients send to proxies (RFC 9112 section
- * 3.2.2).
+ * Matches the start of a request target in absolute form, which clients send to proxies (RFC 9112
+ * section 3.2.2).
  */
 const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\]*/;
 const REWRITTEN = /[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
-/** Returns the path of a request's URL, percent-encoded. The URL is absolute and normalized. */
+/** Returns the percent-encoded path of a request's URL. The URL must be absolute and normalized. */
 export function readPath(url: string): string {
   const from = url.indexOf('/', url.indexOf('://') + 3);
   const query = url.indexOf('?', from);

@@ -1,15 +1,16 @@
 /**
- * Whether a page of this origin sent the request, according to `Sec-Fetch-Site`. Browsers set this
- * header, and pages cannot change it.
+ * Whether the header `Sec-Fetch-Site` says that a page of this origin sent the request. Browsers
+ * set this header, and pages cannot change it.
  */
 export function isSentFromHere(request: Request): boolean {
   return request.headers.get('sec-fetch-site') === 'same-origin';
 }
 
 /**
- * Returns false if a header shows that a page of another site sent the request. Reads
- * `Sec-Fetch-Site` if the browser sent it. `Origin` alone is not enough: pages that send no
- * referrer, such as the kit's pages, submit their forms with the origin `null`.
+ * Whether the request may come from a page of this origin. Returns false if a header shows that a
+ * page of another site sent the request. Reads `Sec-Fetch-Site` if the browser sent it. `Origin`
+ * alone is not enough: pages that send no referrer, such as the kit's pages, submit their forms
+ * with the origin `null`.
  */
 export function comesFromHere(request: Request, origin: string): boolean {
   const site = request.headers.get('sec-fetch-site');

@@ -3,8 +3,9 @@ import { runForNoRequest } from './context.ts';
 const BETWEEN = 1000;
 
 /**
- * Limits a log line about an event that may happen thousands of times a second. Logs the first
- * event immediately. After that, logs at most one line per second, with the number of events.
+ * Limits how often a log line about a frequent event is written. Logs the first event immediately.
+ * After that, logs at most one line per second, with the number of events since the previous line.
+ * Use it for events that can occur thousands of times a second.
  */
 export function throttleLog(log: (times: number) => void): () => void {
   let pausing = false;
@@ -12,7 +13,7 @@ export function throttleLog(log: (times: number) => void): () => void {
 
   function logAndPause(times: number): void {
     pausing = true;
-    // The next line is about several requests, so log it outside the current request.
+    // The next line covers several requests, so log it outside the current request.
     runForNoRequest(() =>
       setTimeout(() => {
         pausing = false;

@@ -2,26 +2,24 @@ import { OutOfRangeError } from '@portico/sql';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
-/** The default algorithm. Every OpenID Connect client must support it. */
+/** The default algorithm for ID tokens. Every OpenID Connect client must support it. */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
-/** An algorithm for ID tokens (RFC 7518 section 3.1), and the form of its keys. */
+/** An algorithm that signs ID tokens (RFC 7518 section 3.1), and the form of its keys. */
 export interface AlgorithmForm {
   readonly name: SigningAlgorithm;
-  /** The key's type in error messages, for example `RSA`. */
+  /** The name of the key type in error messages, for example `RSA`. */
   readonly kind: string;
   readonly type: Pick<JWK, 'kty' | 'crv'>;
-  /** The names of the public members of a key, except `kty` and `crv`. */
+  /** The names of a public key's members, except `kty` and `crv`. */
   readonly members: readonly (keyof JWK)[];
-  /** The algorithm's hash function. */
+  /** The hash function that the algorithm uses. */
   readonly hash: 'sha256' | 'sha512';
-  /**
-   * Whether the signing function computes the hash itself. Otherwise, the hash is computed first.
-   */
+  /** Whether the signing function computes the hash. If false, Portico computes the hash first. */
   readonly hashesItself?: boolean;
   /**
-   * Called for an invalid signature. Returns the problem if the bytes are a signature in another
-   * encoding. Otherwise returns null.
+   * Finds out why a signature is invalid. Returns the problem if the bytes are a signature in
+   * another encoding. Otherwise, returns null.
    */
   readonly encodingProblem?: (bytes: Uint8Array) => string | null;
 }
@@ -36,7 +34,7 @@ const RS256: AlgorithmForm = {
 };
 
 /**
- * Returns the hash function to run before signing, by its name in node:crypto. Returns null if the
+ * Returns the name in node:crypto of the hash function to run before signing. Returns null if the
  * signing function computes the hash.
  */
 export function getDigest({ hash, hashesItself = false }: AlgorithmForm): string | null {
@@ -44,7 +42,7 @@ export function getDigest({ hash, hashesItself = false }: AlgorithmForm): string
 }
 
 /**
- * The algorithms that the server can sign ID tokens with: RS256, and the algorithms that features
+ * The algorithms with which the server can sign ID tokens: RS256, and the algorithms that features
  * add.
  */
 export class SigningAlgorithms {
@@ -63,8 +61,8 @@ export class SigningAlgorithms {
   }
 
   /**
-   * Returns the form of this algorithm's keys. Throws a RangeError if the server does not support
-   * the algorithm.
+   * Returns the form of the keys for this algorithm. Throws a RangeError if the server does not
+   * support the algorithm.
    */
   form(name: string): AlgorithmForm {
     const form = this.#forms.get(name);
@@ -76,7 +74,7 @@ export class SigningAlgorithms {
 }
 
 /**
- * Returns two texts for the log and for errors: which key is missing, and the command that creates
+ * Returns two texts for log messages and errors: which key is missing, and which command creates
  * it.
  */
 export function missingKey(algorithm: string): { readonly key: string; readonly command: string } {

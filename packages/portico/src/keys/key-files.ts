@@ -11,16 +11,19 @@ import { toDisk } from '../to-disk.ts';
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
 /**
  * How old a draft file must be before it is removed, in milliseconds. Writing a key takes far less
- * time, so no process is still writing an older draft.
+ * time, so no process is still writing a draft of this age.
  */
 const LEFT_DRAFT = 3_600_000;
 
-/** The error codes of systems and file systems that cannot write a folder to disk by itself. */
+/**
+ * The error codes that show that the operating system or file system cannot write a folder to disk
+ * separately.
+ */
 const CANNOT_SYNC = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'EPERM'];
 
-/** The owner of the key directory, and the key files that another user owns. */
+/** The owner of the key directory, and the key files that belong to other users. */
 export interface Owners {
-  /** Null if the directory does not exist. */
+  /** The owner of the key directory. Null if the directory does not exist. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
   readonly foreign: readonly { readonly name: string; readonly uid: number }[];
 }
@@ -35,7 +38,7 @@ export class KeyFiles {
     this.#algorithms = algorithms;
   }
 
-  /** Returns the names of the key files. Empty if the directory does not exist. */
+  /** Returns the names of the key files. Returns an empty list if the directory does not exist. */
   async names(): Promise<string[]> {
     try {
       return (await readdir(this.directory)).filter((name) => this.has(name));
@@ -45,18 +48,19 @@ export class KeyFiles {
     }
   }
 
-  /** Whether a key file can have this name. */
+  /** Whether this is a valid name for a key file. */
   has(name: string): boolean {
     return isKeyFile(name, this.#algorithms);
   }
 
-  /** Returns the owner of the key directory, and the key files that another user owns. */
+  /** Returns the owner of the key directory, and the key files that belong to other users. */
   async owners(): Promise<Owners> {
     const owner = await stat(this.directory).catch(() => null);
     const found: { readonly name: string; readonly uid: number }[] = [];
     for (const name of owner === null ? [] : await this.names()) {
-      // For a symbolic link, read the owner of the link itself, so that the operator is not told to
-      // change the owner of the link's target. Null if the file no longer exists.
+      // For a symbolic link, read the owner of the link itself. Otherwise, Portico would tell the
+      // operator to change the owner of the link's target. Null means that the file no longer
+      // exists.
       const file = await lstat(path.join(this.directory, name)).catch(() => null);
       if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
     }
@@ -64,8 +68,8 @@ export class KeyFiles {
   }
 
   /**
-   * Reads a key. Throws if the file contains no key for the algorithm in its name. Throws a
-   * KeysLostError if the file cannot be read.
+   * Reads a key from a file. Throws if the file contains no key for the algorithm in its name.
+   * Throws a KeysLostError if the file cannot be read.
    */
   async read(name: string): Promise<SigningKey> {
     const file = path.join(this.directory, name);
@@ -73,7 +77,7 @@ export class KeyFiles {
       return keyIn(await readFile(file, 'utf8'), name, this.#algorithms.form(getAlgorithm(name)));
     } catch (cause) {
       // A file system error can be temporary, for example until an operator corrects the
-      // permissions. Other errors come from the file's contents, which never change.
+      // permissions. All other errors come from the content of the file, which never changes.
       if (isOfFileSystem(cause))
         throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
       throw new Error(`The signing key ${file} cannot be read`, { cause });
@@ -81,22 +85,23 @@ export class KeyFiles {
   }
 
   /**
-   * Writes a key to a draft file. Only this user can read the file. If this user is root, only the
-   * owner of the directory can read it. If writing fails, no file remains.
+   * Writes a key to a draft file. Only the current user can read the file. If the current user is
+   * root, only the owner of the directory can read it. If writing fails, removes the file.
    */
   async draft({ kid, algorithm, jwk }: NewKey, staged: StagedMembers = {}): Promise<Draft> {
     const folder = openOwnedFolder(this.directory);
     const draft = path.join(folder.path, `.draft-${randomIdentifier()}`);
     let discarded = false;
     const discard = async () => {
-      // The draft's path is valid only while the directory is open.
+      // Remove the draft while the directory is open, because the draft's path is valid only until
+      // then.
       if (!discarded) await rm(draft, { force: true }).catch(() => {});
       discarded = true;
       folder.close();
     };
     const content = { ...jwk, kid, alg: algorithm, use: 'sig', ...staged };
     try {
-      // `wx` creates a new file and never follows a link.
+      // `wx` always creates a new file and never follows a link.
       const file = await open(draft, 'wx', 0o600);
       try {
         folder.give(file.fd);
@@ -116,7 +121,7 @@ export class KeyFiles {
     };
   }
 
-  /** Writes a key under this name. */
+  /** Writes a key to a file with this name. */
   async write(made: NewKey, name: string): Promise<void> {
     const draft = await this.draft(made);
     try {
@@ -130,7 +135,7 @@ export class KeyFiles {
     }
   }
 
-  /** Renames a file. At every moment, the file exists under at least one of the two names. */
+  /** Renames a file. At every moment, at least one of the two names exists. */
   async rename(from: string, to: string): Promise<void> {
     const folder = openOwnedFolder(this.directory);
     try {
@@ -142,8 +147,8 @@ export class KeyFiles {
   }
 
   /**
-   * Writes the file names to disk, so that a crash of the machine neither loses a new key nor
-   * brings a removed key back.
+   * Writes the file names to disk, so that a crash of the machine can neither lose a new key nor
+   * bring back a removed key.
    */
   async sync(): Promise<void> {
     try {
@@ -153,14 +158,14 @@ export class KeyFiles {
     }
   }
 
-  /** Removes a file. Returns false if it no longer existed. */
+  /** Removes a file. Returns false if the file no longer existed. */
   async remove(name: string): Promise<boolean> {
     return unlinkOnce(path.join(this.directory, name));
   }
 
   /**
-   * Removes the drafts of processes that were killed while they wrote a key. `now` is the disk's
-   * time, in milliseconds since 1970.
+   * Removes drafts that other processes left behind when they were killed while writing a key.
+   * `now` is the time of the disk, in milliseconds since 1970.
    */
   async removeLeftDrafts(now: number): Promise<void> {
     for (const name of (await readdir(this.directory)).filter((each) => DRAFT.test(each))) {
@@ -170,17 +175,17 @@ export class KeyFiles {
   }
 }
 
-/** A complete key file on disk that is not used yet. */
+/** A complete key file on disk that the server does not use yet. */
 export interface Draft {
-  /** Gives the file this name, and replaces an existing file with this name. */
+  /** Gives the file this name. Replaces a file that already has this name. */
   place(name: string): Promise<void>;
-  /** Gives the file this name. Returns false if another file already has it. */
+  /** Gives the file this name. Returns false if another file already has this name. */
   placeOnce(name: string): Promise<boolean>;
-  /** Removes the file unless it already has a final name. Never rejects. */
+  /** Removes the file, unless it already has its final name. Never rejects. */
   discard(): Promise<void>;
 }
 
-/** Removes the file. Returns false if it no longer existed. */
+/** Removes the file. Returns false if the file no longer existed. */
 async function unlinkOnce(file: string): Promise<boolean> {
   try {
     await unlink(file);
@@ -196,7 +201,7 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
     await link(existing, name);
     return true;
   } catch (error) {
-    // Another process was faster: it took the name, or it already renamed the file.
+    // Another process was faster: it has taken the name, or it has already renamed the file.
     if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false;
     throw error;
   }

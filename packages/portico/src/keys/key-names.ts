@@ -4,34 +4,37 @@ import { DEFAULT_ALGORITHM, type SigningAlgorithms } from './algorithms.ts';
 import type { SigningKey } from './signing-key.ts';
 
 /**
- * Matches the names of key files. A name without an algorithm stands for RS256. Older releases
- * support only RS256 and ignore files with an algorithm in their name.
+ * Matches the names of key files. A name without an algorithm means RS256. Older releases support
+ * only RS256 and ignore files that have an algorithm in their name.
  */
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.([A-Za-z0-9]+))?\.json$/;
 /**
- * Matches the file name of a staged key. The name is derived from the key that the staged key
- * replaces, so each key has only one successor. The file contains the time when the staged key
+ * Matches the file name of a staged key. The name is derived from the key that the staged key will
+ * replace, so each key has only one successor. The file contains the time at which the staged key
  * starts to sign.
  *
- * Older releases do not know staged keys. They treat a staged key as the oldest key: they publish
- * it, but sign with another key.
+ * Older releases do not support staged keys. They treat a staged key as the oldest key: they
+ * publish it, but sign with another key.
  */
 const STAGED_FILE = /^0-next-/;
 
-/** Sorts names by the number in the name, highest first, then by the name itself. */
+/**
+ * Compares two names for sorting: first by the number in the name, highest first, and then by the
+ * name itself.
+ */
 export function newestFirst(one: string, other: string): number {
   return readNumber(other) - readNumber(one) || (one < other ? 1 : -1);
 }
 
 /**
- * Returns the number at the start of the name: milliseconds since 1970. 0 for a key that an
- * operator publishes before it signs.
+ * Returns the number at the start of the name: a time in milliseconds since 1970, or 0 for a key
+ * that an operator publishes before it signs.
  */
 export function readNumber(name: string): number {
   return Number(KEY_FILE.exec(name)?.[1]);
 }
 
-/** Returns the algorithm in a key file's name. */
+/** Returns the algorithm in the name of a key file. */
 export function getAlgorithm(name: string): SigningAlgorithm {
   return (markIn(name) ?? DEFAULT_ALGORITHM) as SigningAlgorithm;
 }
@@ -40,7 +43,7 @@ function markIn(name: string): string | undefined {
   return KEY_FILE.exec(name)?.[2];
 }
 
-/** Whether a key file can have this name. RS256 never appears in a name. */
+/** Whether this is a valid name for a key file. RS256 never appears in a name. */
 export function isKeyFile(name: string, algorithms: SigningAlgorithms): boolean {
   const mark = markIn(name);
   return (
@@ -57,7 +60,7 @@ export function fileName(signsFrom: number, kid: string, algorithm: SigningAlgor
   return `${signsFrom}-${kid}${getAlgorithmMark(algorithm)}.json`;
 }
 
-/** Returns the file name for the staged key that will replace this key. */
+/** Returns the file name for the staged key that is going to replace this key. */
 export function stagedFileName({ kid, algorithm }: SigningKey): string {
   return `0-next-${tokenHash(kid)}${getAlgorithmMark(algorithm)}.json`;
 }

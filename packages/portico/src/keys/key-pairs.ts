@@ -6,15 +6,15 @@ import { getDigest, type AlgorithmForm } from './algorithms.ts';
 import { isStagedFile, readNumber } from './key-names.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** A new key that is not stored yet. */
+/** A new key that has not been stored yet. */
 export interface NewKey {
   readonly kid: string;
   readonly algorithm: SigningAlgorithm;
-  /** The key as a JWK, with its private members. */
+  /** The key as a JWK, including its private members. */
   readonly jwk: JWK;
 }
 
-/** Creates a key. RSA keys have 2048 bits. */
+/** Creates a key. RSA keys are 2048 bits long. */
 export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
   const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose');
   const pair = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
@@ -23,8 +23,8 @@ export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
 }
 
 /**
- * Parses a key file. Errors are logged and the file could contain any secret, so an error never
- * contains text from the file.
+ * Parses a key file. Errors never contain text from the file, because they are logged and the file
+ * could contain any secret.
  */
 function parsedKey(text: string): JWK & StagedMembers {
   try {
@@ -52,8 +52,8 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
       'its signs_from, the time from which it signs, is missing or not a whole number',
     );
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
-  // For ECDSA, use the form that RFC 7518 section 3.4 requires: the signature's two numbers, one
-  // after the other, without DER. Other algorithms ignore `dsaEncoding`.
+  // Create ECDSA signatures in the form that RFC 7518 section 3.4 requires: two numbers, one after
+  // the other, without DER. Other algorithms ignore `dsaEncoding`.
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return {
     kid,
@@ -69,7 +69,7 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   };
 }
 
-/** Returns the key's kid. Throws unless it is a private key of this form. */
+/** Returns the `kid` of the key. Throws unless this is a private key for the given algorithm. */
 function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: AlgorithmForm): string {
   const { kid } = jwk;
   const fits = jwk.kty === type.kty && jwk.crv === type.crv;
@@ -93,7 +93,7 @@ function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm)
     throw new Error('its public part does not match its private part');
 }
 
-/** Returns a key's public members for the key set. */
+/** Returns the public members of a key, for the key set. */
 export function publishedJwk(
   jwk: JWK,
   kid: string,
@@ -104,14 +104,14 @@ export function publishedJwk(
 }
 
 /**
- * Signs on Node's thread pool. Node uses the pool only if `sign` receives a callback, which
- * `promisify` passes. `docs/decisions/0026` shows how much faster each algorithm is.
+ * Signs on a thread of Node's pool. Node uses the pool only if `sign` receives a callback, which
+ * `promisify` passes. `docs/decisions/0026` shows how much this speeds up each algorithm.
  */
 const signOnPool = promisify(sign);
 
 /**
- * Additional members in the file of a staged key: times in milliseconds since 1970. They are never
- * published.
+ * Additional members in the file of a staged key. They are times in milliseconds since 1970 and are
+ * never published.
  */
 export interface StagedMembers {
   readonly created_at?: number;

@@ -14,13 +14,13 @@ import { KeyRotationError, findSigningKey, signsFromNow, type SigningKey } from 
 import { LONGEST_LIFETIME, RELOAD_AFTER } from './times.ts';
 
 /**
- * How long a directory listing is reused for the key set, in milliseconds. Listing the directory
- * for every request would double the time that the request takes.
+ * How long a directory listing is reused for requests for the key set, in milliseconds. Listing the
+ * directory for every request would double the time that a request takes.
  */
 const LOOK_HOLDS = 10;
 /**
- * For how long after a change every request lists the directory again, in milliseconds. Another
- * change often follows soon.
+ * How long after a change every request lists the directory again, in milliseconds. One change is
+ * often followed by another.
  */
 const RECENT_CHANGE = 1000;
 
@@ -31,19 +31,20 @@ export interface KeyRingParts extends KeySources {
 }
 
 /**
- * The keys in one directory, which several processes may share, and the server's KeySigners.
+ * The signing keys of the server: the keys in one directory, which several processes can share, and
+ * the KeySigners.
  *
  * Each key is a file that never changes. The server publishes all keys and signs with the newest
- * key of each algorithm. All processes use a new key without a restart. If an algorithm has a
- * KeySigner, the server signs with the KeySigner and not with the files.
+ * key of each algorithm. All processes start to use a new key without a restart. If an algorithm
+ * has a KeySigner, the server signs with the KeySigner instead of the files.
  */
 export class KeyRing {
-  /** The algorithms that the server can sign with. */
+  /** The algorithms with which the server can sign. */
   readonly algorithms: SigningAlgorithms;
   readonly #parts: KeyRingParts;
   readonly #listed: ListedKeys;
 
-  /** Do not call this constructor. Use the server's `keys`. */
+  /** Do not call this constructor. Use the server's member `keys`. */
   constructor(parts: KeyRingParts) {
     this.algorithms = parts.algorithms;
     this.#parts = parts;
@@ -51,15 +52,15 @@ export class KeyRing {
   }
 
   /**
-   * Returns the key that currently signs with the algorithm (default: RS256), or null. Finds a new
-   * key of another process within a second.
+   * Returns the key that currently signs with the algorithm (default: RS256), or null. If another
+   * process creates a key, finds it within a second.
    *
    * Throws a KeysLostError in these cases:
    *
-   * - This process knew keys, and the directory now contains none. `all` and `published` throw as
-   *   well.
-   * - There never was a key, but the store contains authorizations that need one. `published`
-   *   throws as well.
+   * - This process had found keys, and the directory now contains none. `all` and `published` then
+   *   throw too.
+   * - There has never been a key, but the store contains authorizations that need one. `published`
+   *   then throws too.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
     const key = findSigningKey(
@@ -67,26 +68,27 @@ export class KeyRing {
       algorithm,
       this.#parts.clock(),
     );
-    // Other processes may still publish an older list of keys for a few milliseconds. Do not sign
-    // with a new key until every process has listed the keys again.
+    // Wait before signing with a new key, because other processes may publish an older list of keys
+    // for a few milliseconds. After this wait, every process has listed the keys again.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
   }
 
-  /** Returns all current keys, sorted by when they start to sign, latest first. */
+  /** Returns all current keys, sorted by start time (`signsFrom`), latest first. */
   all(): Promise<readonly SigningKey[]> {
     return this.#listed.look();
   }
 
   /**
-   * Returns all current keys for the key set, including every key that has signed. The result is at
-   * most ten milliseconds old. The array is the same until the keys change.
+   * Returns all current keys for the key set, including every key that has ever signed and not been
+   * removed. The result is at most ten milliseconds old. Returns the same array until the keys
+   * change.
    */
   published(): Promise<readonly SigningKey[]> {
     return this.#listed.needed(this.#listed.unchangedFor < RECENT_CHANGE ? 0 : LOOK_HOLDS);
   }
 
-  /** Returns all keys, each with its state and the time when it may be removed. */
+  /** Returns all keys. For each key, includes its state and when it may be removed. */
   async list(): Promise<readonly KeyDescription[]> {
     const { files, idTokenLifetime, clock } = this.#parts;
     const keys = await this.all();
@@ -94,9 +96,9 @@ export class KeyRing {
   }
 
   /**
-   * Adds a key for the algorithm (default: RS256). The key signs immediately. Only this method and
-   * `rotate` create keys. Throws a RangeError for an unsupported algorithm. Throws a
-   * KeyRotationError if a KeySigner signs with the algorithm, or if the directory is not writable.
+   * Adds a key for the algorithm (default: RS256). The new key signs immediately. Only this method
+   * and `rotate` create keys. Throws a RangeError for an unsupported algorithm. Throws a
+   * KeyRotationError if a KeySigner signs with this algorithm, or if the directory is not writable.
    */
   async generate(
     algorithm: SigningAlgorithm = DEFAULT_ALGORITHM,
@@ -123,15 +125,15 @@ export class KeyRing {
   }
 
   /**
-   * Rotates the keys. For each algorithm that has a key, publishes the next key. The next key
-   * starts to sign when every cache has had time to fetch it. Also removes keys that no valid ID
-   * token needs.
+   * Rotates the keys: publishes the next key for each algorithm that has a key. The next key starts
+   * to sign after every cache has had time to fetch it. Also removes keys that are not needed for
+   * any valid ID token.
    *
-   * You can call this on a schedule. While a published key waits to sign, no other key is created
-   * for its algorithm.
+   * You can call this method on a schedule. It creates no other key for an algorithm while a
+   * published key is waiting to sign.
    *
-   * Throws a RangeError for invalid options. Throws a KeyRotationError, and changes nothing, if
-   * rotation is not possible.
+   * Throws a RangeError for invalid options. Throws a KeyRotationError if rotation is not possible.
+   * In that case, nothing has changed, unless the message says that old keys were not removed.
    */
   async rotate(options: RotationOptions = {}): Promise<KeyRotation> {
     const { Rotation } = await import('./rotation.ts');
@@ -140,17 +142,17 @@ export class KeyRing {
 
   /**
    * Removes retired keys that stopped signing at least `olderThan` seconds ago, but never the key
-   * that signs. Returns the ids (`kid`) of the removed keys. Throws a RangeError if `olderThan` is
-   * more than a century. Also throws a RangeError if it is less than the lifetime of an ID token,
-   * because a token could then be valid longer than its key. Throws a KeyRotationError if the
+   * that currently signs. Returns the ids (`kid`) of the removed keys. Throws a RangeError if
+   * `olderThan` is more than a century. Also throws a RangeError if it is less than the lifetime of
+   * an ID token, because a token could then outlive its key. Throws a KeyRotationError if the
    * directory is not writable.
    */
   async prune(olderThan: number, acting: Acting = {}): Promise<readonly string[]> {
     const { files, audit } = this.#parts;
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
-    // Use the name from the directory listing. A name from a file's contents could make this method
-    // remove another file. Another process may remove the key at the same time.
+    // Use the file name from the directory listing, because a name from a file's content could make
+    // this method remove another file. Another process may remove the same key at the same time.
     try {
       await Promise.all(
         removable.map(async ({ file, kid, algorithm }) => {
@@ -180,13 +182,13 @@ export class KeyRing {
 
   /**
    * Returns the keys that stopped signing at least this long ago. A key stops signing when the next
-   * key of its algorithm starts to sign and the other processes have found that next key.
+   * key of its algorithm has started to sign and the other processes have found that next key.
    */
   #retiredFor(seconds: number, keys: readonly SigningKey[]): readonly SigningKey[] {
     return keys.filter((key, index) => {
       if (key.file === null) return false;
       const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
-      // Without `signsFrom`, it is unknown when a KeySigner started to sign.
+      // If a KeySigner has no `signsFrom`, it is unknown when it started to sign.
       if (next === undefined || (next.file === null && next.signsFrom === 0)) return false;
       return next.signsFrom + RELOAD_AFTER + seconds * 1000 <= this.#parts.clock();
     });

@@ -7,29 +7,29 @@ import { RELOAD_AFTER, STAGED_FOR } from './times.ts';
 /**
  * The state of a key:
  *
- * - `staged`: the key is published and starts to sign at a set time.
- * - `published`: the key is published. It signs only after an operator renames its file.
- * - `signing`: the key signs now.
- * - `retired`: the key no longer signs. It only verifies its earlier signatures.
+ * - `staged`: the key is published and will start to sign at a set time.
+ * - `published`: the key is published, but signs only after an operator renames its file.
+ * - `signing`: the key currently signs.
+ * - `retired`: the key no longer signs. It is still published to verify its earlier signatures.
  */
 export type KeyState = 'staged' | 'published' | 'signing' | 'retired';
 
-/** A description of a signing key for operators. Times are in milliseconds since 1970. */
+/** Describes a signing key for operators. All times are in milliseconds since 1970. */
 export interface KeyDescription {
-  /** The key's identifier in the key set and in ID tokens. */
+  /** The id of the key in the key set and in ID tokens. */
   readonly kid: string;
-  /** The key's algorithm. */
+  /** The algorithm with which the key signs. */
   readonly algorithm: SigningAlgorithm;
-  /** When the key was generated. Null if unknown. */
+  /** When the key was created. Null if unknown. */
   readonly createdAt: number | null;
   /** The key's current state. */
   readonly state: KeyState;
-  /** When the key starts (or started) to sign. Null if unknown. */
+  /** When the key started or will start to sign. Null if unknown. */
   readonly signsFrom: number | null;
-  /** When the key stopped signing. Null if the key is not retired, or if the time is unknown. */
+  /** When the key stopped signing. Null if the key is not retired or the time is unknown. */
   readonly retiredAt: number | null;
   /**
-   * When `rotate` may remove the key. From this time, no ID token that the key signed is valid, and
+   * When `rotate` may remove the key. By then, all ID tokens that the key signed have expired, and
    * no cache contains one. Null if unknown.
    */
   readonly removableAt: number | null;
@@ -38,8 +38,8 @@ export interface KeyDescription {
 }
 
 /**
- * Describes keys. `keys` must be sorted as `KeyRing.all()` returns them. `idTokenLifetime` is in
- * seconds.
+ * Describes the keys. `keys` must have the order in which `KeyRing.all()` returns them.
+ * `idTokenLifetime` is in seconds.
  */
 export function describeKeys(
   keys: readonly SigningKey[],
@@ -80,14 +80,14 @@ function getState(key: SigningKey, keys: readonly SigningKey[], now: number): Ke
 }
 
 /**
- * Whether the key's file name marks it as the oldest key. Operators choose such a name to publish a
- * key in all processes before it signs.
+ * Whether the name of the key's file makes it the oldest key. Operators choose such a name to
+ * publish a key in all processes before it signs.
  */
 function isHeld({ file, isStaged }: SigningKey): boolean {
   return file !== null && !isStaged && readNumber(file) === 0;
 }
 
-/** Returns when the next key started to sign, or null if unknown. */
+/** Returns when the key that follows this key started to sign, or null if unknown. */
 function retiredSince(key: SigningKey, keys: readonly SigningKey[], now: number): number | null {
   const own = keys.filter(({ algorithm }) => algorithm === key.algorithm);
   const next = own.slice(0, own.indexOf(key)).findLast((each) => hasBegun(each, now));

@@ -5,20 +5,20 @@ import type { KeyFiles } from './key-files.ts';
 import { getAlgorithm, isStagedFile, newestFirst } from './key-names.ts';
 import { KeysLostError, type SigningKey } from './signing-key.ts';
 
-/** How long the result of `isNeeded` is remembered, in milliseconds. */
+/** How long the result of `isNeeded` is reused, in milliseconds. */
 const NEED_HOLDS = 60_000;
 
 export interface KeySources {
   readonly files: KeyFiles;
   readonly algorithms: SigningAlgorithms;
-  /** The keys of `KeySigner`s, sorted by when they start to sign, latest first. */
+  /** The keys of the `KeySigner`s, sorted by start time (`signsFrom`), latest first. */
   readonly signers: readonly SigningKey[];
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
   /**
-   * Returns whether the store contains authorizations that need a key. Called only while there is
-   * no key, and at most once a minute.
+   * Returns whether the store contains authorizations for which a key is needed. Called only while
+   * there is no key, and at most once a minute.
    */
   readonly isNeeded: () => Promise<boolean>;
 }
@@ -26,9 +26,12 @@ export interface KeySources {
 /** The result of the last directory listing. */
 interface KnownKeys {
   readonly keys: readonly SigningKey[];
-  /** The names of the key files in one string, to detect changes. */
+  /** The names of all key files in one string, which is compared to detect changes. */
   readonly names: string;
-  /** Whether every file could be read. If not, the unreadable files are tried again next time. */
+  /**
+   * Whether every file could be read. If not, the unreadable files are read again at the next
+   * listing.
+   */
   readonly complete: boolean;
 }
 
@@ -37,9 +40,9 @@ export class ListedKeys {
   readonly #sources: KeySources;
   readonly #loaded = new Map<string, Promise<SigningKey>>();
   #known: KnownKeys | null = null;
-  /** The algorithms for which this process has found a key file, now or earlier. */
+  /** The algorithms for which this process has ever found a key file. */
   readonly #hadKeys = new Set<SigningAlgorithm>();
-  // Measure durations with `performance.now()`, because the system clock can be set back.
+  // Measure durations with `performance.now()`, because the system clock may be set back.
   #looking: Promise<readonly SigningKey[]> | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #changedAt = Number.NEGATIVE_INFINITY;
@@ -49,7 +52,7 @@ export class ListedKeys {
     this.#sources = sources;
   }
 
-  /** Returns how long ago the listing last changed, in milliseconds. */
+  /** Returns how many milliseconds ago the list of keys last changed. */
   get unchangedFor(): number {
     return performance.now() - this.#changedAt;
   }
@@ -58,7 +61,7 @@ export class ListedKeys {
     this.#lookedAt = performance.now();
     const keys = this.#readAll();
     this.#looking = keys;
-    // Do not reuse a failed listing.
+    // Do not reuse a listing that failed.
     keys.catch(() => {
       if (this.#looking === keys) this.#looking = null;
     });
@@ -66,8 +69,8 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys. Reuses the last listing if it is less than `milliseconds` old. Otherwise,
-   * lists the directory again. Throws a KeysLostError if the keys have disappeared.
+   * Returns the keys. Reuses the last directory listing if it is less than `milliseconds` old.
+   * Throws a KeysLostError if the keys have disappeared.
    */
   async needed(milliseconds: number): Promise<readonly SigningKey[]> {
     const isRecent = this.#looking !== null && performance.now() - this.#lookedAt < milliseconds;
@@ -75,7 +78,7 @@ export class ListedKeys {
     return keys.length === 0 && (await this.#askForNeed()) ? this.#lost() : keys;
   }
 
-  /** Returns a file's key. If reading it failed before, reads it again. */
+  /** Returns the key in a file. Reads each file only once, unless reading it failed. */
   loadOnce(name: string): Promise<SigningKey> {
     let key = this.#loaded.get(name);
     if (key === undefined) {
@@ -104,14 +107,14 @@ export class ListedKeys {
     if (this.#need !== null && age >= 0 && age < NEED_HOLDS) return this.#need.asked;
     const asked = isNeeded();
     this.#need = { asked, at: clock() };
-    // If the query failed, run it again for the next call.
+    // If the query failed, run it again at the next call.
     asked.catch(() => {
       if (this.#need?.asked === asked) this.#need = null;
     });
     return asked;
   }
 
-  /** Whether an algorithm has no key because its key files were lost. */
+  /** Whether the key files of an algorithm were lost and no KeySigner has this algorithm. */
   #isMissed(): boolean {
     const { signers } = this.#sources;
     return [...this.#hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));
@@ -127,8 +130,8 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys, sorted by when they start to sign, latest first. While a process renames a
-   * staged key, the key has two file names.
+   * Returns the keys, sorted by start time (`signsFrom`), latest first. While another process
+   * renames a staged key, the key has two file names. Returns such a key only once.
    */
   #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
     const { signers } = this.#sources;
@@ -153,7 +156,9 @@ export class ListedKeys {
     return keys.filter((key) => key !== null);
   }
 
-  /** Reads a key that is not the newest of its algorithm. Returns null if it cannot be read. */
+  /**
+   * Reads a key that is not the newest of its algorithm. Returns null if the key cannot be read.
+   */
   #loadOther(name: string): Promise<SigningKey | null> {
     const what = isStagedFile(name) ? 'A staged' : 'A retired';
     return this.loadOnce(name).catch((exception: unknown) => {

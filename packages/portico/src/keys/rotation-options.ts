@@ -10,32 +10,32 @@ import { LONGEST_LIFETIME, STAGED_FOR } from './times.ts';
 
 export const UNCHANGED = 'no key was replaced';
 
-/** Options for replacing keys. */
+/** Options for rotating keys. */
 export interface RotationOptions extends Acting {
-  /** The algorithm whose key to replace. Defaults to every algorithm that has a key. */
+  /** The algorithm whose key is replaced. Defaults to all algorithms that have a key. */
   readonly algorithm?: SigningAlgorithm;
   /**
-   * If true, the new key signs immediately, and all other keys of its algorithm are removed. ID
-   * tokens that the removed keys signed become invalid. Use this if the keys may have leaked.
-   * Defaults to false.
+   * If true, the new key signs immediately and all other keys of its algorithm are removed. ID
+   * tokens that were signed with the removed keys become invalid. Use this option if keys may have
+   * leaked. Defaults to false.
    */
   readonly now?: boolean;
   /**
    * Replaces a key only if it has been signing for at least this many seconds. By default, replaces
-   * a key of any age. Cannot be combined with `now`.
+   * keys of any age. Cannot be combined with `now`.
    */
   readonly ifOlderThan?: number;
   /**
-   * How many seconds a new key is published before it signs. Defaults to 905, which is also the
-   * minimum. Use a longer time if some of your machines receive new key files late. Cannot be
+   * How long a new key is published before it signs, in seconds. Defaults to 905, which is also the
+   * minimum. Use a longer time if new key files reach some of your machines late. Cannot be
    * combined with `now`.
    */
   readonly stagedFor?: number;
 }
 
 /**
- * When run as root, throws if the directory's owner does not own a staged key. The server runs as
- * the directory's owner and could not read that key.
+ * If the process runs as root, throws if a staged key does not belong to the owner of the
+ * directory. The server runs as this owner and could not read the staged key.
  */
 export async function requireReadable(files: KeyFiles): Promise<void> {
   if (process.geteuid?.() !== 0) return;
@@ -67,7 +67,7 @@ function requireSeconds(what: string, seconds: number | undefined, least: number
   throw new OutOfRangeError(`${what} must be from ${least} to ${LONGEST_LIFETIME} seconds`);
 }
 
-/** Returns the signing keys that must be replaced. */
+/** Returns the signing keys that this rotation must replace. */
 export function dueKeys(
   keys: readonly SigningKey[],
   known: readonly SigningAlgorithm[],

@@ -18,11 +18,11 @@ import { STAGED_FOR } from './times.ts';
 
 /** The result of a rotation. */
 export interface KeyRotation {
-  /** New keys that already sign. Empty without `now`. */
+  /** New keys that already sign. Always empty without the option `now`. */
   readonly created: readonly KeyDescription[];
-  /** New keys that start to sign later. */
+  /** New keys that will start to sign later. */
   readonly staged: readonly KeyDescription[];
-  /** The kids of removed keys. */
+  /** The ids (`kid`) of the removed keys. */
   readonly removed: readonly string[];
   /** All keys after the rotation. */
   readonly keys: readonly KeyDescription[];
@@ -38,7 +38,7 @@ export interface RotationParts {
   readonly look: () => Promise<readonly SigningKey[]>;
 }
 
-/** The kids of created and removed keys. */
+/** The ids (`kid`) of the created, staged and removed keys. */
 interface Made {
   readonly created: readonly string[];
   readonly staged: readonly string[];
@@ -57,7 +57,7 @@ interface Prepared {
   readonly replaces: SigningKey;
 }
 
-/** Performs one rotation of the keys. */
+/** Rotates the keys once. */
 export class Rotation {
   readonly #parts: RotationParts;
   readonly #options: RotationOptions;
@@ -73,8 +73,8 @@ export class Rotation {
     const { files, algorithms, clock, look } = this.#parts;
     const isNow = this.#options.now === true;
     requireOptions(this.#options, algorithms);
-    // The server must be able to read staged keys. With `now`, they are removed, so this does not
-    // matter.
+    // Check that the server can read the staged keys. With `now`, this does not matter, because the
+    // staged keys are removed.
     if (!isNow) await requireReadable(files);
     const keys = await look();
     const due = dueKeys(keys, algorithms.names, this.#options, clock());
@@ -91,8 +91,8 @@ export class Rotation {
   }
 
   /**
-   * Publishes a successor for each of these keys. If several processes do this at the same time,
-   * each key still gets only one successor.
+   * Publishes one successor for each of these keys. Each key gets only one successor, even if
+   * several processes do this at the same time.
    */
   async #stage(due: readonly SigningKey[]): Promise<Made> {
     const { clock, audit } = this.#parts;
@@ -113,8 +113,8 @@ export class Rotation {
     const keys = await look();
     for (const { draft, kid, replaces } of drafts) {
       const name = stagedFileName(replaces);
-      // Creating a key takes time. Meanwhile, another process may have published a successor and
-      // even renamed it.
+      // Creating a key takes time. In the meantime, another process may have published a successor
+      // and even renamed it.
       if (findSigningKey(keys, replaces.algorithm, clock()) !== replaces) continue;
       if (await draft.placeOnce(name)) placed.push({ kid, name, algorithm: replaces.algorithm });
     }
@@ -140,7 +140,10 @@ export class Rotation {
     return { created: created.map(({ kid }) => kid), staged: [], removed };
   }
 
-  /** Gives all drafts their final file names. If one rename fails, removes all of the files. */
+  /**
+   * Gives all drafts their final file names. If this fails for one draft, removes all files that
+   * already have their final names.
+   */
   async #placeAll(
     drafts: readonly Prepared[],
     place: (placed: Placed[]) => Promise<void>,
@@ -161,7 +164,7 @@ export class Rotation {
 
   /**
    * Removes keys that are older than the new keys. Keeps newer keys, so that two processes that
-   * rotate at the same time do not remove each other's keys.
+   * rotate at the same time do not remove each other's new keys.
    */
   async #removeBefore(
     signsFrom: number,
@@ -185,9 +188,9 @@ export class Rotation {
   }
 
   /**
-   * Removes the second file names of removed keys. While another process renames a key, the key has
-   * two file names, and the key ring knows only one of them. If the other file remained, the key
-   * would be published again.
+   * Removes other files of removed keys. While another process renames a key, the key has two file
+   * names, and the key ring knows only one of them. If the other file remained, the key would be
+   * published again.
    */
   async #removeOtherNames(
     algorithms: readonly SigningAlgorithm[],
@@ -204,7 +207,10 @@ export class Rotation {
     }
   }
 
-  /** Renames staged keys that have started to sign, and removes keys that are no longer needed. */
+  /**
+   * Renames staged keys that have started to sign, and removes keys that no ID token needs any
+   * longer.
+   */
   async #tidy(): Promise<readonly string[]> {
     const { files, clock, look } = this.#parts;
     const now = clock();
@@ -225,17 +231,19 @@ export class Rotation {
   }
 
   /**
-   * Renames staged keys that have started to sign. Older releases do not know staged keys and
-   * choose the signing key by its file name. After the rename, they sign with these keys too.
+   * Renames staged keys that have started to sign. Older releases do not support staged keys and
+   * choose the signing key by its file name. After the rename, older releases sign with these keys
+   * too.
    */
   async #nameForGood(now: number): Promise<void> {
     const { files } = this.#parts;
-    // List the directory, because the key ring knows only one of a key's two names.
+    // List the directory here, because the key ring knows only one of the two names of a key.
     for (const name of (await files.names()).filter(isStagedFile)) {
       const key = await files.read(name).catch(() => null);
       if (key === null || !hasBegun(key, now)) continue;
       const next = fileName(key.signsFrom, key.kid, key.algorithm);
-      // The kid comes from the file's contents and could contain a path, so check the name.
+      // Check the name, because the `kid` comes from the content of the file and could contain a
+      // path.
       if (files.has(next)) await files.rename(name, next);
     }
   }
@@ -252,8 +260,8 @@ export class Rotation {
   }
 
   /**
-   * Writes all keys to disk before the server uses the first of them. If the disk is full, it uses
-   * none.
+   * Writes all new keys to disk before the server uses any of them. If the disk is full, the server
+   * uses none of them.
    */
   async #draftAll(
     due: readonly SigningKey[],

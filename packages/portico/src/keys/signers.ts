@@ -9,45 +9,47 @@ import { inTime } from '../http/in-time.ts';
 import { SignerError, type SigningKey } from './signing-key.ts';
 
 /**
- * A signing key outside the key directory, for example in a hardware module or a key service.
+ * A signing key that is not in the key directory but, for example, in a hardware module or a key
+ * service.
  *
- * If several signers have the same algorithm, the one with the latest `signsFrom` that has passed
- * signs. The server publishes the public keys of all signers in its options, so that clients can
- * verify their signatures.
+ * If several signers have the same algorithm, the server signs with the one that has started most
+ * recently according to `signsFrom`. The server publishes the public keys of all signers in its
+ * options, so that clients can verify their signatures.
  */
 export interface KeySigner {
-  /** The only algorithm that the signer signs with. */
+  /** The only algorithm with which the signer signs. */
   readonly algorithm: SigningAlgorithm;
-  /**
-   * The key's identifier in the key set and in ID tokens. Can be any string, but must be unique.
-   */
+  /** The id of the key in the key set and in ID tokens. It can be any string but must be unique. */
   readonly kid: string;
   /**
-   * The public key (RFC 7517): RSA with at least 2048 bits, P-256, or Ed25519. Private members are
-   * never published.
+   * The public key (RFC 7517): RSA with at least 2048 bits, P-256, or Ed25519. The server never
+   * publishes private members.
    */
   readonly publicJwk: JWK;
   /**
-   * When the signer starts to sign, in milliseconds since 1970, by each process's clock. Set this
-   * to publish the next key before it signs. By default, the signer signs immediately. A signer
-   * signs instead of all key files of its algorithm.
+   * When the signer starts to sign, in milliseconds since 1970, according to the clock of each
+   * process. Set a later time to publish the key before it signs. By default, the signer signs
+   * immediately. When a signer signs, the server does not sign with key files of the same
+   * algorithm.
    */
   readonly signsFrom?: number;
   /**
-   * How long the server waits for a signature, in milliseconds. Defaults to 5000. At most 60000.
+   * How long the server waits for a signature, in milliseconds. Defaults to 5000. The maximum is
+   * 60000.
    */
   readonly timeout?: number;
   /**
-   * Signs these bytes (RFC 7518 section 3):
+   * Signs these bytes with the signer's algorithm (RFC 7518 section 3):
    *
    * - RS256: RSASSA-PKCS1-v1_5 with SHA-256.
-   * - ES256: ECDSA with SHA-256, as 64 bytes: the signature's two numbers, one after the other,
+   * - ES256: ECDSA with SHA-256. The signature is 64 bytes long: two numbers, one after the other,
    *   without DER.
    * - EdDSA: Ed25519.
    *
-   * The signal aborts when the server stops waiting. If this method rejects, or the public key does
-   * not verify the signature, the server responds with 503. The client's authorization code or
-   * refresh token stays valid. The log contains the error's class and code, but not its message.
+   * The signal aborts when the server stops waiting. The server responds with 503 if this method
+   * rejects or the public key does not verify the signature. The client's authorization code or
+   * refresh token then stays valid. The log contains the class and code of the error, but not its
+   * message.
    */
   sign(data: Uint8Array, options: { readonly signal: AbortSignal }): Promise<Uint8Array>;
 }
@@ -56,8 +58,8 @@ const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 60_000;
 
 /**
- * Returns the signers' keys, sorted by when they start to sign, latest first. Throws a
- * ConfigurationError for an invalid signer.
+ * Returns the keys of the signers, sorted by start time (`signsFrom`), latest first. Throws a
+ * ConfigurationError if a signer is not valid.
  */
 export function buildSigningKeys(
   signers: readonly KeySigner[],
@@ -67,7 +69,7 @@ export function buildSigningKeys(
     listProblems(signer, index, signers, algorithms),
   );
   if (problems.length > 0) throw new ConfigurationError(problems);
-  // If several signers have no `signsFrom`, the last one signs.
+  // If several signers have no `signsFrom`, the server signs with the last one in the list.
   return signers
     .toReversed()
     .map((signer) => buildSigningKey(signer, algorithms.form(signer.algorithm)))
@@ -139,7 +141,10 @@ function buildSigningKey(signer: KeySigner, form: AlgorithmForm): SigningKey {
   };
 }
 
-/** Asks the signer for a signature. Throws if the time limit passes. */
+/**
+ * Requests a signature from the signer. Throws if the signer does not respond within its time
+ * limit.
+ */
 async function askSigner(signer: KeySigner, data: Uint8Array): Promise<Uint8Array> {
   const { kid, timeout = DEFAULT_TIMEOUT } = signer;
   const patience = new AbortController();
@@ -154,15 +159,15 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
-    // The bytes cannot be read if the signer transferred them, for example to another thread.
-    // Ignore this error.
+    // Ignore this error. The bytes cannot be read if the signer has transferred them, for example
+    // to another thread.
   }
   throw new SignerError(kid, 'did not return a Uint8Array');
 }
 
 async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): Promise<unknown> {
   try {
-    // Pass a copy, so that the signer cannot change the bytes that are verified.
+    // Pass a copy, so that the signer cannot change the bytes before the signature is verified.
     return await signer.sign(Uint8Array.from(data), { signal });
   } catch (error) {
     throw failed(signer.kid, error);
@@ -170,8 +175,8 @@ async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): 
 }
 
 /**
- * Returns an error with only the class and the code of this error. Its message may contain a
- * password, for example in a command line.
+ * Returns an error that contains only the class and the code of the original error. The original
+ * message may contain a password, for example in a command line.
  */
 function failed(kid: string, error: unknown): SignerError {
   try {
@@ -179,7 +184,7 @@ function failed(kid: string, error: unknown): SignerError {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
   } catch {
-    // The error's properties cannot be read. Leave them out.
+    // Leave out the properties of the error, because they cannot be read.
     return new SignerError(kid, 'failed: an error');
   }
 }
@@ -189,8 +194,8 @@ const PLAIN = /^\w{1,40}$/;
 const verifyOnPool = promisify(verify);
 
 /**
- * Whether the public key verifies the signature. Clients would reject an ID token with a wrong
- * signature.
+ * Whether the public key verifies the signature. The server checks this because clients would
+ * reject an ID token with a wrong signature.
  */
 async function isSignature(
   form: AlgorithmForm,

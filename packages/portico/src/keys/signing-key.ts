@@ -3,20 +3,20 @@ import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
 /**
- * A key that signs ID tokens now, signed them earlier, or will sign them. It is a file in the key
- * directory or a KeySigner.
+ * A key that signs ID tokens now, has signed them, or will sign them. It is either a file in the
+ * key directory or a KeySigner.
  */
 export interface SigningKey {
   /**
-   * The key's identifier in the key set and in ID tokens. For a key that Portico generated, this is
-   * its thumbprint (RFC 7638).
+   * The id of the key in the key set and in ID tokens. If Portico created the key, this is the
+   * key's thumbprint (RFC 7638).
    */
   readonly kid: string;
-  /** The only algorithm that the key signs with. */
+  /** The only algorithm with which the key signs. */
   readonly algorithm: SigningAlgorithm;
-  /** The algorithm's hash function. */
+  /** The hash function that the algorithm uses. */
   readonly hash: 'sha256' | 'sha512';
-  /** When the key was generated, in milliseconds since 1970. 0 for a KeySigner. */
+  /** When the key was created, in milliseconds since 1970. 0 for a KeySigner. */
   readonly createdAt: number;
   /**
    * When the key starts to sign, in milliseconds since 1970. It signs until the next key of its
@@ -24,34 +24,34 @@ export interface SigningKey {
    */
   readonly signsFrom: number;
   /**
-   * Whether the key waits until `signsFrom` before it signs, by the clock of each process. A key
-   * that does not wait signs in a process as soon as the process finds it.
+   * Whether the key waits until `signsFrom` before it signs, according to the clock of each
+   * process. If false, the key signs in a process as soon as this process finds the key.
    */
   readonly isStaged: boolean;
-  /** The key's file name in the key directory. Null for a KeySigner. */
+  /** The name of the key's file in the key directory. Null for a KeySigner. */
   readonly file: string | null;
-  /** The private key, which never leaves the process. Null for a KeySigner. */
+  /** The private key. It never leaves the process. Null for a KeySigner. */
   readonly privateKey: KeyObject | null;
-  /** The published key, without private members. */
+  /** The public key that the server publishes, without private members. */
   readonly publicJwk: JWK;
   /**
-   * Returns the JWS signature for these bytes (RFC 7518 section 3). Rejects with a SignerError if a
+   * Returns the JWS signature of these bytes (RFC 7518 section 3). Rejects with a SignerError if a
    * KeySigner does not respond or returns an invalid signature.
    */
   sign(data: Uint8Array): Promise<Uint8Array>;
 }
 
 /**
- * Thrown if the server had keys earlier, and now:
+ * Thrown if the server has had keys and one of these problems occurs:
  *
- * - the directory is missing, empty or unreadable, or
- * - the newest key of an algorithm is unreadable.
+ * - The directory is missing, empty or unreadable.
+ * - The newest key of an algorithm is unreadable.
  *
- * Without keys, the server can neither sign nor verify.
+ * Without its keys, the server can neither sign nor verify ID tokens.
  */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
-  /** 503, as for an unavailable store, because the keys may soon be available again. */
+  /** 503, as for an unavailable store, because the keys may become available again soon. */
   readonly status = 503;
 
   constructor(message: string, cause: unknown) {
@@ -61,14 +61,14 @@ export class KeysLostError extends Error {
 
 /**
  * Thrown if a KeySigner returns no valid signature. Nothing was signed, and the authorization code
- * or refresh token in the request was not used up. The client can repeat the request.
+ * or refresh token in the request is still valid. The client can repeat the request.
  */
 export class SignerError extends Error {
   override readonly name = 'SignerError';
   readonly status = 503;
 
   /**
-   * `problem` is for the log. It never contains text from the signer, because such text could
+   * `problem` is only for the log. It never contains text from the signer, because such text could
    * include a password or a part of the key.
    */
   constructor(kid: string, problem: string) {
@@ -77,16 +77,16 @@ export class SignerError extends Error {
 }
 
 /**
- * Thrown if a change to the keys is not possible. Nothing has changed. The message says why, in one
- * line.
+ * Thrown if a change to the keys fails. The message explains in one line what went wrong and what
+ * was not done.
  */
 export class KeyRotationError extends Error {
   override readonly name = 'KeyRotationError';
 }
 
 /**
- * Returns the key that signs with an algorithm at this time, or null. `now` is in milliseconds
- * since 1970. Pass `keys` in the order of `KeyRing.all()`.
+ * Returns the key that signs with an algorithm at the time `now`, or null. `now` is in milliseconds
+ * since 1970. `keys` must have the order in which `KeyRing.all()` returns them.
  */
 export function findSigningKey(
   keys: readonly SigningKey[],
@@ -94,18 +94,18 @@ export function findSigningKey(
   now: number,
 ): SigningKey | null {
   const own = keys.filter((each) => each.algorithm === algorithm);
-  // If no key has started to sign, use a staged key before its time. It is already published.
+  // If no key has started to sign yet, use a staged key before its time. It is already published.
   return own.find((each) => hasBegun(each, now)) ?? own.at(-1) ?? null;
 }
 
-/** Whether the key may sign at this time. */
+/** Whether the key is allowed to sign at this time. */
 export function hasBegun({ isStaged, signsFrom }: SigningKey, now: number): boolean {
   return !isStaged || signsFrom <= now;
 }
 
 /**
  * Returns a start time for a key that must sign immediately. It is later than the start times of
- * all other keys, even if another machine's clock is ahead.
+ * all key files that are not staged, even if the clock of another machine is ahead.
  */
 export function signsFromNow(keys: readonly SigningKey[], now: number): number {
   const begun = keys.filter(({ isStaged, file }) => !isStaged && file !== null);

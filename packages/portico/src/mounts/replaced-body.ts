@@ -1,6 +1,6 @@
 /**
- * The response header fields that describe the body (RFC 9110 section 8). If Portico replaces the
- * application's body, Portico drops the application's values of these fields.
+ * The response headers that describe the body (RFC 9110 section 8). If Portico replaces the
+ * application's body, it also removes the application's values of these headers.
  */
 export const OF_THE_BODY: readonly string[] = [
   'accept-ranges',

@@ -6,43 +6,49 @@ import type { OutboxSurroundings } from './surroundings.ts';
 
 /** All times are in milliseconds. */
 const TIMES = {
-  /** How often a process looks for messages that other processes added. */
+  /** How often a process looks for messages from other processes. */
   look: 500,
   /**
-   * How often a process looks while it finds messages. When it has found none for the time `busy`,
-   * it uses `look` again.
+   * How often a process looks while it keeps finding messages. If it has found none for the time
+   * `busy`, it looks as often as `look` says.
    */
   lookOften: 100,
   busy: 5000,
-  /** How long a process waits after the store failed. */
+  /** How long a process waits after an error of the store. */
   pause: 5000,
-  /** How long a process holds a lease on one receiver before it must renew the lease. */
+  /**
+   * The lifetime of a lease. While a process has a lease on a receiver, no other process delivers
+   * to this receiver. The process must renew the lease before it ends.
+   */
   lease: 60_000,
-  /** If the lease ends sooner than this, the process renews it before the next attempt. */
+  /** If the lease ends in less than this time, the process renews it before the next attempt. */
   rest: 30_000,
-  /** The time limit for one attempt. */
+  /** The maximum time for one attempt. */
   attempt: 10_000,
-  /** How long a process delivers to one receiver before it delivers to the next. */
+  /** How long a process delivers to one receiver before the next receiver gets its turn. */
   turn: 5000,
   /**
-   * The longest wait before a postponed message is tried again: after the first attempt
-   * (`postponed`), and after later attempts (`postponedAgain`).
+   * The maximum wait before a postponed message is tried again: after the first attempt
+   * (`postponed`) and after each later attempt (`postponedAgain`).
    */
   postponed: 1000,
   postponedAgain: 60_000,
-  /** A receiver that takes longer than this for one message counts as slow. */
+  /** A receiver is slow if it takes longer than this for one message. */
   slow: 1000,
 } as const;
 /**
- * How many receivers a process delivers to at the same time. At most half of them may be slow or
- * failing receivers.
+ * The number of receivers to which a process delivers at the same time. At most half of them may be
+ * slow or failing.
  */
 const AT_ONCE = { all: 8, troubled: 4 } as const;
-/** How many messages one query reads from the store. */
+/** The number of messages that one query reads from the store. */
 const PAGE = 50;
 const LONGEST_REASON = 200;
 
-/** Delivers the messages in the outbox. Any number of processes can do this at the same time. */
+/**
+ * Delivers the messages in the outbox. Any number of processes can deliver messages at the same
+ * time.
+ */
 export class Deliveries {
   readonly #around: OutboxSurroundings;
   readonly #receivers: OutboxReceivers;
@@ -54,7 +60,7 @@ export class Deliveries {
   #isWanted = false;
   #isStopped = false;
   #hasFailed = false;
-  /** When this process last found a message, by `performance.now()`. */
+  /** When this process last found a message, according to `performance.now()`. */
   #foundAt = -Infinity;
 
   constructor(around: OutboxSurroundings, receivers: OutboxReceivers, messages: OutboxMessages) {
@@ -72,7 +78,7 @@ export class Deliveries {
   wake(): void {
     this.#isWanted = true;
     // Never deliver in a console command, because the command ends soon. Processes that handle
-    // requests deliver its messages.
+    // requests deliver its messages instead.
     if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
     this.#looking = this.#look().finally(() => {
       this.#looking = null;
@@ -86,7 +92,9 @@ export class Deliveries {
     await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
-  /** Starts all due deliveries, then schedules the next search. Never rejects. */
+  /**
+   * Starts all deliveries that are due, then schedules the next search for messages. Never rejects.
+   */
   async #look(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     try {
@@ -114,7 +122,7 @@ export class Deliveries {
     return AT_ONCE.troubled - troubled.length;
   }
 
-  /** Starts to deliver to at most this many receivers. */
+  /** Starts deliveries to at most `places` receivers. */
   async #begin(isTroubled: boolean, places: number): Promise<void> {
     const kinds = Object.keys(this.#around.deliveries());
     if (places <= 0 || kinds.length === 0) return;
@@ -127,8 +135,8 @@ export class Deliveries {
   }
 
   /**
-   * Delivers to one receiver. If the store fails, this process's lease expires and another process
-   * can deliver. Never rejects.
+   * Delivers messages to one receiver. If the store fails, the lease of this process expires, and
+   * another process can deliver to this receiver. Never rejects.
    */
   async #turn(lease: Lease): Promise<void> {
     try {
@@ -162,7 +170,7 @@ export class Deliveries {
         current = { ...lease, failures: 0 };
         isTroubled ||= clock() - now > TIMES.slow;
         const delivered = step === 'delivered' ? message.id : null;
-        // End the lease and remove the last message in one transaction.
+        // End the lease in the same transaction that removes the last message.
         if (message === last || clock() - begun > TIMES.turn || this.#isStopped)
           return this.#receivers.release(lease, { dueAt: clock(), isTroubled, delivered });
         if (delivered !== null) await this.#messages.removeDelivered(lease.id, delivered);
@@ -171,11 +179,11 @@ export class Deliveries {
   }
 
   /**
-   * Delivers one message. Returns one of these results:
+   * Tries to deliver one message. Returns one of these results:
    *
    * - `delivered`: the caller must remove the message.
-   * - `aside`: the message was set aside for an operator.
-   * - `failed`: the delivery failed. The process stops delivering to this receiver for now.
+   * - `aside`: the message has expired or was refused. The outbox keeps it for an operator.
+   * - `failed`: the attempt has failed. The process stops delivering to this receiver for now.
    */
   async #deliver(lease: Lease, message: QueuedMessage): Promise<'delivered' | 'aside' | 'failed'> {
     const { clock, random } = this.#around;
@@ -225,7 +233,7 @@ export class Deliveries {
     }
   }
 
-  /** Logs the first of several failures in a row. */
+  /** Logs an error of the store, but only the first of several consecutive errors. */
   #say(exception: unknown): void {
     if (!this.#hasFailed && !this.#isStopped)
       this.#around.log.warning('The outbox cannot use the store: {exception}', { exception });
@@ -241,16 +249,16 @@ function aborted(signal: AbortSignal): Promise<DeliveryResult> {
 }
 
 /**
- * Returns the longest wait for a postponed message, in milliseconds. The first wait is short,
- * because other messages may be waiting for the same receiver.
+ * Returns the maximum wait before a postponed message is tried again, in milliseconds. The first
+ * wait is short, because other messages may be waiting for the same receiver.
  */
 function untilNext({ attempts }: QueuedMessage): number {
   return attempts === 0 ? TIMES.postponed : TIMES.postponedAgain;
 }
 
 /**
- * Whether a delivery returned a valid result. A delivery that is written in JavaScript can return
- * any value.
+ * Whether a delivery function returned a valid result. A function that is written in JavaScript can
+ * return any value.
  */
 function isResult(value: unknown): value is DeliveryResult {
   const { outcome, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
@@ -259,10 +267,7 @@ function isResult(value: unknown): value is DeliveryResult {
   return outcome === 'delivered' || outcome === 'obsolete';
 }
 
-/**
- * Returns the reason in the form in which the store saves it: without control characters, and
- * shortened.
- */
+/** Returns the reason as the store saves it: shortened and without control characters. */
 function shortened(reason: string): string {
   return reason.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, LONGEST_REASON);
 }

@@ -2,28 +2,31 @@ import { quoted } from '../quoting.ts';
 
 /** A message to add to the outbox. */
 export interface NewMessage {
-  /** The kind of message. A feature must list it in `Contribution.deliveries`. */
+  /** The kind of message. A feature must list this kind in `Contribution.deliveries`. */
   readonly kind: string;
   /**
-   * The receiver, for example a `client_id`: 1 to 255 characters. Each receiver receives its
-   * messages in order.
+   * The receiver of the message, for example a `client_id`. It is 1 to 255 characters long. Each
+   * receiver receives its messages in order.
    */
   readonly receiver: string;
   /**
-   * The data that the delivery function needs, at most 65536 characters. It is stored as plain
-   * text, so it must not contain a secret, a token or a code. Create or read these when the message
-   * is delivered.
+   * The data that the delivery function needs, up to 65536 characters. The store contains it as
+   * plain text, so it must not contain a secret, a token or a code. If you need one of these,
+   * create or read it when the message is delivered.
    */
   readonly payload: string;
-  /** When the message expires, in milliseconds since 1970. An expired message is not delivered. */
+  /**
+   * When the message expires, in milliseconds since 1970. The outbox does not deliver expired
+   * messages.
+   */
   readonly expiresAt: number;
 }
 
 const LONGEST = { receiver: 255, payload: 65_536 } as const;
 
 /**
- * Returns why this message cannot be added, or null if it can. The reason never contains the
- * payload.
+ * Returns why this message cannot be added to the outbox, or null if it can. The reason never
+ * contains the payload.
  */
 export function messageProblem(
   { kind, receiver, payload, expiresAt }: NewMessage,
@@ -47,43 +50,46 @@ export function messageProblem(
 /** A message that is due for delivery. */
 export interface OutboxMessage {
   /**
-   * The message's unique id. It is the same for every attempt, so that receivers can recognize
+   * The unique id of the message. It is the same in every attempt, so that receivers can recognize
    * duplicates.
    */
   readonly id: string;
   /** The receiver of the message. */
   readonly receiver: string;
-  /** The payload that was added. */
+  /** The payload with which the message was added. */
   readonly payload: string;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** How many attempts to deliver the message have failed. */
+  /** How many attempts to deliver this message have failed so far. */
   readonly attempts: number;
 }
 
 /**
- * The result of an attempt:
+ * The result of an attempt to deliver a message:
  *
- * - `delivered`: the message was delivered. The outbox removes it.
+ * - `delivered`: the message has been delivered. The outbox removes it.
  * - `obsolete`: the message is no longer needed. The outbox removes it.
- * - `failed`: the outbox tries again. The receiver's later messages wait for this message.
- * - `postponed`: the outbox delivers the receiver's other messages first, then tries again. Use
- *   this only if the order of messages does not matter.
- * - `refused`: the outbox does not try again. It keeps the message for an operator.
+ * - `failed`: the attempt has failed. The outbox tries again. Later messages for the same receiver
+ *   wait for this message.
+ * - `postponed`: the message cannot be delivered now. The outbox first delivers the other messages
+ *   for the same receiver, and then tries again. Use this result only if the order of messages does
+ *   not matter.
+ * - `refused`: the message cannot be delivered. The outbox does not try again and keeps the message
+ *   for an operator.
  *
- * The reason is stored and shown to operators, so it must not contain a secret.
+ * The store contains the reason, and operators can see it. So the reason must not contain a secret.
  */
 export type DeliveryResult =
   | { readonly outcome: 'delivered' | 'obsolete' }
   | { readonly outcome: 'failed' | 'postponed' | 'refused'; readonly reason: string };
 
 /**
- * Delivers one message. May be called more than once for the same message. Must stop when the
- * signal aborts. If this function throws, the attempt has failed.
+ * Delivers one message. The outbox may call this function more than once for the same message. The
+ * function must stop when the signal aborts. If it throws, the attempt has failed.
  */
 export type Deliver = (message: OutboxMessage, signal: AbortSignal) => Promise<DeliveryResult>;
 
-/** A message as operators see it: without its payload. */
+/** A message as operators see it. It does not contain the payload. */
 export interface ListedMessage {
   /** The unique id of the message. */
   readonly id: string;
@@ -92,12 +98,13 @@ export interface ListedMessage {
   /** The receiver of the message. */
   readonly receiver: string;
   /**
-   * The message's state. An `undelivered` message is retried only if an operator requests a retry.
+   * The state of the message. The outbox tries an `undelivered` message again only if an operator
+   * requests this.
    */
   readonly state: 'waiting' | 'undelivered';
-  /** How many attempts have failed. */
+  /** How many attempts to deliver the message have failed. */
   readonly attempts: number;
-  /** The reason why the last attempt failed. Null if no attempt has failed. */
+  /** Why the last attempt failed. Null if no attempt has failed. */
   readonly reason: string | null;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
@@ -105,23 +112,23 @@ export interface ListedMessage {
   readonly expiresAt: number;
 }
 
-/** Selects messages. */
+/** Selects messages in the outbox. */
 export interface OutboxFilter {
-  /** Only messages for this receiver, of any kind. */
+  /** Selects only messages for this receiver, of any kind. */
   readonly receiver?: string;
-  /** Only messages in this state. */
+  /** Selects only messages in this state. */
   readonly state?: ListedMessage['state'];
 }
 
-/** The number of messages in each state. */
+/** How many messages are in each state. */
 export interface OutboxCounts {
-  /** Messages that wait for delivery. */
+  /** Messages that are waiting for delivery. */
   readonly waiting: number;
-  /** Messages that were refused or have expired. The outbox removes them after a week. */
+  /** Messages that were refused or have expired. The outbox removes them after one week. */
   readonly undelivered: number;
   /**
-   * Messages that were dropped in the last month because too many were waiting for the same
-   * receiver.
+   * Messages that the outbox dropped in the last month because too many messages were already
+   * waiting for the same receiver.
    */
   readonly dropped: number;
 }

@@ -4,8 +4,8 @@ import type { Outbox } from './outbox.ts';
 declare module '../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of undelivered messages that were removed from the outbox. Missing if no feature
-     * sends messages.
+     * How many undelivered messages were removed from the outbox. Missing if no feature sends
+     * messages.
      */
     readonly outboxMessages?: number;
   }
@@ -13,7 +13,7 @@ declare module '../store/pruning.ts' {
 
 const BATCH = 100;
 
-/** The pruning of undelivered messages that are older than a week. */
+/** Describes how undelivered messages are removed when they are more than a week old. */
 export function oldMessages(outbox: Outbox): ExpiringRows {
   return {
     kind: 'outboxMessages',

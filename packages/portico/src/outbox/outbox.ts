@@ -12,15 +12,18 @@ import {
   type OutboxFilter,
 } from './message.ts';
 
-/** The maximum number of messages of one kind that may wait for one receiver. */
+/** The maximum number of messages of one kind that can wait for one receiver. */
 const MOST_WAITING = 20_000;
 /**
- * For how long the outbox tries an undelivered message again after an operator requests a retry, in
+ * How long the outbox tries to deliver a message again after an operator has requested a retry, in
  * milliseconds.
  */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
-/** The minimum time between log lines about messages dropped for one receiver, in milliseconds. */
+/**
+ * The minimum time between two log lines about dropped messages for the same receiver, in
+ * milliseconds.
+ */
 const BETWEEN_LINES = 3_600_000;
 const DROPPED =
   'Messages of the kind {kind} for {receiver} are dropped, because 20,000 messages are ' +
@@ -28,7 +31,7 @@ const DROPPED =
 
 /**
  * Stores messages to other systems until they are delivered. A message is stored in the same
- * transaction as the change that it reports, so the message is never lost. Any process of the
+ * transaction as the change that it reports, so a crash cannot lose the message. Any process of the
  * installation then delivers it, at least once. Each receiver receives its messages in order.
  */
 export class Outbox {
@@ -38,10 +41,10 @@ export class Outbox {
   readonly #receivers: OutboxReceivers;
   readonly #messages: OutboxMessages;
   readonly #deliveries: Deliveries;
-  /** When this process last logged dropped messages, by kind and receiver. */
+  /** When this process last logged that messages were dropped, by kind and receiver. */
   readonly #saidDropped = new RecentMap<string, number>(1000);
 
-  /** Portico calls this constructor. Use `outbox` of the server instead. */
+  /** Portico calls this constructor. Applications use the server's member `outbox`. */
   constructor(around: OutboxSurroundings) {
     this.isOn = around.isOn;
     this.#around = around;
@@ -51,12 +54,12 @@ export class Outbox {
   }
 
   /**
-   * Adds messages in your transaction. They are sent only if the transaction commits. Call this
-   * after the first write in the transaction, and call `wake` after the commit.
+   * Adds messages in your transaction. The outbox sends them only if the transaction commits. Call
+   * this method after the first write in the transaction, and call `wake` after the commit.
    *
    * Returns how many messages were dropped because 20,000 messages are already waiting for their
-   * receiver. Throws a RangeError for an invalid message before it writes anything. If it throws
-   * another error, let the transaction fail: do not catch the error inside the transaction.
+   * receiver. If a message is not valid, throws a RangeError before it writes anything. For any
+   * other error, let the transaction fail: do not catch the error inside the transaction.
    *
    * @example
    * await database.transaction(async (connection) => {
@@ -72,7 +75,8 @@ export class Outbox {
       if (problem !== null) throw new OutOfRangeError(problem);
     }
     let dropped = 0;
-    // Use the same order in every transaction, so that two transactions never wait for each other.
+    // Use the same order in every transaction. Otherwise, two transactions could wait for each
+    // other.
     const ordered = messages.toSorted((one, other) => (place(one) < place(other) ? -1 : 1));
     for (const { kind, receiver, payload, expiresAt } of ordered) {
       const pruneAfter = expiresAt + KEPT_UNDELIVERED;
@@ -84,7 +88,7 @@ export class Outbox {
     return dropped;
   }
 
-  /** Logs dropped messages, at most once an hour per receiver. */
+  /** Logs that messages were dropped, at most once an hour per receiver. */
   #sayDropped(kind: string, receiver: string, now: number): void {
     const key = JSON.stringify([kind, receiver]);
     if (now - (this.#saidDropped.get(key) ?? -Infinity) < BETWEEN_LINES) return;
@@ -93,30 +97,30 @@ export class Outbox {
   }
 
   /**
-   * Starts to deliver messages in this process. A process that handles requests starts
-   * automatically at its first request. Call `start` to begin earlier, or in a process that only
-   * delivers messages.
+   * Starts delivering messages in this process. A process that handles requests starts
+   * automatically at its first request. Call `start` only to begin earlier, or in a process that
+   * only delivers messages.
    */
   start(): void {
     if (this.isOn) this.#deliveries.start();
   }
 
   /**
-   * Delivers new messages now, without waiting for the next search. Does nothing if this process
+   * Delivers new messages immediately instead of at the next search. Does nothing if this process
    * does not deliver messages. Other processes then find the messages at their next search.
    */
   wake(): void {
     if (this.isOn) this.#deliveries.wake();
   }
 
-  /** Stops delivering messages in this process. Resolves when the running deliveries have ended. */
+  /** Stops delivering messages in this process. Resolves when all running deliveries have ended. */
   stop(): Promise<void> {
     return this.#deliveries.stop();
   }
 
   /**
    * Lists messages, newest first. `after` is the id of the last message on the previous page.
-   * `limit` is 1 to 1000, and defaults to 50.
+   * `limit` must be from 1 to 1000 and defaults to 50.
    */
   async list(
     filter: OutboxFilter = {},
@@ -129,8 +133,8 @@ export class Outbox {
   }
 
   /**
-   * Tries the selected messages again now. An undelivered message is tried again for a day. Returns
-   * how many of the selected messages were undelivered.
+   * Tries to deliver the selected messages again immediately. The outbox keeps trying undelivered
+   * messages for one day. Returns how many of the selected messages were undelivered.
    */
   async retry(selected: { readonly id?: string; readonly receiver?: string }): Promise<number> {
     if (!this.isOn) return 0;
@@ -145,7 +149,7 @@ export class Outbox {
   }
 
   /**
-   * Removes the selected messages without delivering them. Returns the number of removed messages.
+   * Removes the selected messages without delivering them. Returns how many messages it removed.
    */
   async discard(selected: OutboxFilter & { readonly id?: string }): Promise<number> {
     if (!this.isOn) return 0;
@@ -160,17 +164,17 @@ export class Outbox {
   }
 
   /**
-   * Returns the receivers whose messages were dropped in the last month because 20,000 messages
-   * were already waiting for them. Returns at most 50 receivers, those with the most dropped
-   * messages first.
+   * Returns the receivers for whom messages were dropped in the last month because 20,000 messages
+   * were already waiting. Returns at most 50 receivers, starting with those with the most dropped
+   * messages.
    */
   async dropped(): Promise<readonly DroppedMessages[]> {
     return this.isOn ? this.#receivers.dropped() : [];
   }
 
   /**
-   * Removes at most `limit` old undelivered messages. Also removes receivers without messages.
-   * Returns the number of removed messages.
+   * Removes at most `limit` old undelivered messages, and also receivers that have no messages.
+   * Returns how many messages it removed.
    */
   async removeOld(limit: number): Promise<number> {
     const now = this.#around.clock();
@@ -179,7 +183,10 @@ export class Outbox {
     return removed;
   }
 
-  /** Calls `work` for one batch of the selected messages after another, newest first. */
+  /**
+   * Calls `work` with the ids of the selected messages, one batch after another, newest messages
+   * first.
+   */
   async #each(
     selection: OutboxFilter & { readonly id?: string },
     work: (ids: readonly string[]) => Promise<number>,

@@ -1,14 +1,14 @@
 import type { Database, Log } from '@portico/sql';
 import type { Deliver } from './message.ts';
 
-/** The parts of a server that the outbox uses. */
+/** The parts of the server that the outbox uses. */
 export interface OutboxSurroundings {
   readonly database: Database;
-  /** Whether any feature sends messages. If not, the outbox has no tables. */
+  /** Whether any feature sends messages. If not, the database has no tables for the outbox. */
   readonly isOn: boolean;
-  /** Returns the function that delivers each kind of message. */
+  /** Returns the delivery function for each kind of message. */
   readonly deliveries: () => Readonly<Record<string, Deliver>>;
-  /** Returns milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
   readonly random: () => number;
   readonly log: Log;

@@ -1,10 +1,10 @@
 import type { ConfigurationProblem } from '@portico/sql';
 
-/** The branding that views receive. Views can write each value into a page without escaping it. */
+/** The branding data for views. Views can write each value into a page without escaping it. */
 export interface BrandingView {
-  /** Custom properties for a style sheet. Empty if no color is configured. */
+  /** CSS custom properties for a style sheet. Empty if no color is configured. */
   readonly styles: string;
-  /** The logo. Null if the application has no logo. */
+  /** The logo of the application. Null if the application has no logo. */
   readonly logo: {
     readonly src: string;
     readonly dark: string | null;
@@ -12,36 +12,37 @@ export interface BrandingView {
   } | null;
 }
 
-/** The branding of all pages of an application. */
+/** The branding of an application, which all pages share. */
 export interface Branding {
   /** The data for views. */
   readonly view: BrandingView;
-  /** The logo files that Portico serves. */
+  /** The logo files that Portico serves to browsers. */
   readonly logos: readonly ServedLogo[];
 }
 
 /** A logo that the server has read from a file. */
 export interface ServedLogo {
-  /** The name of its endpoint. */
+  /** The name of the endpoint that serves the logo. */
   readonly name: string;
-  /** The path below `base_path`. */
+  /** The path of the logo, relative to `base_path`. */
   readonly path: string;
-  /** Returns the response to a request for the logo. */
+  /** Returns the response to a request for this logo. */
   readonly respond: (request: Request) => Response;
 }
 
-/** The application whose branding is read. */
+/** Where to find the branding of an application. */
 export interface BrandedPlace {
-  /** The application's folder. Null if the folder is unknown. */
+  /** The folder of the application. Null if unknown. */
   readonly directory: string | null;
   /** The setting `base_path`. */
   readonly basePath: string;
-  /** The application's whole configuration. Empty if only `oauth_server` is known. */
+  /** The complete configuration of the application. Empty if only `oauth_server` is known. */
   readonly application: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The branding, or a list of problems with it. Null if the application uses Portico's own design.
+ * The branding, or the list of problems in it. Null if the application uses the standard design of
+ * Portico.
  */
 export type FoundBranding =
   Branding | { readonly problems: readonly ConfigurationProblem[] } | null;

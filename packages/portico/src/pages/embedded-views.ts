@@ -1,6 +1,6 @@
 /**
- * The built-in views, by name. The build fills this object, so that the published package reads no
- * view files and bundlers can move its files. In the source code, the object is empty, and the
- * views are read from their folders.
+ * The built-in views, by name. In the source code, this object is empty, and views are read from
+ * their folders. The build fills it, so that the published package reads no view files and bundlers
+ * can move the package's files.
  */
 export const EMBEDDED_VIEWS: Readonly<Record<string, string>> = {};

@@ -26,14 +26,14 @@ export type MessageKey = keyof typeof TABLE;
 export type CompleteCatalog = Readonly<Record<MessageKey, Catalog[string]>>;
 
 /**
- * All English messages, by key. Other languages use the same keys. For a message without a text in
- * the page's language, the page shows the English text.
+ * All English messages, by key. Other languages use the same keys. If a language has no text for a
+ * message, the page shows the English text.
  */
 export const ENGLISH: CompleteCatalog = TABLE;
 
 /**
- * The keys of pages that have a title and a message. A key is the part before `.title` and
- * `.message`.
+ * The keys of pages that have a title and a message. Such a key is the part of a message key before
+ * `.title` or `.message`.
  */
 export type PageKey = MessageKey extends infer Key
   ? Key extends `${infer Page}.message`

@@ -1,15 +1,15 @@
-/** The maximum length of a header or parameter, in characters. The rest is ignored. */
+/** The maximum length of a header or parameter, in characters. Any further text is ignored. */
 const LONGEST = 500;
-/** The maximum number of languages in a request. The rest are ignored. */
+/** The maximum number of languages in one request. Any further languages are ignored. */
 const MOST = 20;
 /**
- * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 requires at least 35. Without
- * a limit, long tags would be slow to look up.
+ * The maximum length of a language tag, in characters. The limit exists because long tags would be
+ * slow to look up. RFC 5646 section 4.4.1 requires a limit of at least 35.
  */
 const LONGEST_TAG = 100;
 
 /**
- * Returns the languages in `Accept-Language`, preferred language first (RFC 9110 section 12.5.4).
+ * Returns the languages in `Accept-Language` in order of preference (RFC 9110 section 12.5.4).
  * Leaves out invalid tags.
  */
 export function acceptedLanguages(header: string | null): readonly string[] {
@@ -26,7 +26,7 @@ export function acceptedLanguages(header: string | null): readonly string[] {
 }
 
 /**
- * Returns the languages in `ui_locales`, preferred language first (OpenID Connect Core section
+ * Returns the languages in `ui_locales` in order of preference (OpenID Connect Core section
  * 3.1.2.1). Leaves out invalid tags.
  */
 export function wishedLanguages(tags: readonly string[]): readonly string[] {
@@ -34,9 +34,9 @@ export function wishedLanguages(tags: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns the tag in canonical form (BCP 47), for example `de-AT`. Returns null for a tag that is
- * invalid or too long. Also returns null for some unusual tags, for example `rt-lojban-stre9`,
- * because `Intl` would change their canonical form again.
+ * Returns the language tag in canonical form (BCP 47), for example `de-AT`. Returns null if the tag
+ * is invalid or too long. Also returns null for some unusual tags, for example `rt-lojban-stre9`:
+ * `Intl` would change their canonical form again.
  */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;
@@ -49,13 +49,14 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * Returns the available language for the first wanted language that has a match, or null. All tags
- * must be in canonical form.
+ * Returns the best available language: the one that matches the first wanted language that has a
+ * match. Returns null if no wanted language has a match. All tags must be in canonical form.
  *
- * An available language matches a wanted language in these cases:
+ * An available language matches a wanted language in either of these cases:
  *
- * - It is the same language, or a wider one (RFC 4647 section 3.4).
- * - It has the same language and script. So `zh-CN` matches `zh-Hans`, but `zh-TW` does not.
+ * - It is the same language or a more general one (RFC 4647 section 3.4).
+ * - It has the same language and script. For example, `zh-CN` matches `zh-Hans`, but `zh-TW` does
+ *   not.
  */
 export function lookUp(wanted: readonly string[], available: readonly string[]): string | null {
   for (const tag of wanted) {
@@ -67,7 +68,10 @@ export function lookUp(wanted: readonly string[], available: readonly string[]):
   return null;
 }
 
-/** Returns the tag and its wider forms, each one part shorter: `zh-Hans-CN`, `zh-Hans`, `zh`. */
+/**
+ * Returns the tag and its more general forms, each one part shorter. For example, returns
+ * `zh-Hans-CN`, `zh-Hans` and `zh`.
+ */
 export function widened(tag: string): readonly string[] {
   const parts = tag.split('-');
   return parts
@@ -76,20 +80,20 @@ export function widened(tag: string): readonly string[] {
 }
 
 /**
- * Returns the tag's language and script. For a tag without a script, this is the language's most
- * common script.
+ * Returns the language and the script of a tag. If the tag names no script, uses the most common
+ * script of the language.
  */
 function writtenAs(tag: string): string {
   const { language, script } = new Intl.Locale(tag).maximize();
   return `${language}-${script}`;
 }
 
-/** Returns the writing direction of a language. */
+/** Returns the direction in which a language is written. */
 export function getDirection(tag: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(new Intl.Locale(tag).maximize().script ?? '') ? 'rtl' : 'ltr';
 }
 
-/** The scripts in use today that are written from right to left, as ISO 15924 codes. */
+/** The scripts that are written from right to left and are in use today, as ISO 15924 codes. */
 const RIGHT_TO_LEFT: ReadonlySet<string> = new Set([
   'Arab',
   'Hebr',

@@ -1,5 +1,6 @@
 /**
- * HTML whose text is escaped. Only `tag()` creates it, so text from a request never becomes HTML.
+ * HTML in which all text is escaped. Only `tag()` creates Markup, so text from a request never
+ * becomes HTML.
  */
 export class Markup {
   readonly #html: string;
@@ -17,7 +18,7 @@ export class Markup {
     return new Markup(VOID.has(name) ? start : `${start}${Markup.htmlOf(content)}</${name}>`);
   }
 
-  /** Returns the content as HTML. Escapes text. */
+  /** Returns the content as HTML, with all text escaped. */
   static htmlOf(content: Content): string {
     if (typeof content === 'string') return escapeHtml(content);
     return content instanceof Markup
@@ -26,15 +27,18 @@ export class Markup {
   }
 }
 
-/** The content of an element: text, an element, or a list of both. Text is escaped. */
+/**
+ * The content of an element: text, an element, or a list of texts and elements. Text will be
+ * escaped.
+ */
 export type Content = string | Markup | readonly (string | Markup)[];
 
 const ELEMENTS = ['bdi', 'strong', 'em', 'span', 'q', 'code', 'time', 'br', 'wbr'] as const;
 
-/** The elements that can be used inside a sentence. */
+/** The HTML elements that `tag()` can create inside a sentence. */
 export type ElementName = (typeof ELEMENTS)[number];
 
-/** The attributes that these elements may have. */
+/** The attributes that these elements can have. */
 export type Attributes = Readonly<
   Partial<Record<'class' | 'id' | 'lang' | 'dir' | 'datetime', string>>
 >;
@@ -44,9 +48,9 @@ const NAMES: ReadonlySet<string> = new Set(ELEMENTS);
 const ATTRIBUTES: ReadonlySet<string> = new Set(['class', 'id', 'lang', 'dir', 'datetime']);
 
 /**
- * Creates an element inside a sentence, for `markup()`: `tag('bdi', name)`. Escapes its text and
- * attributes. Throws for elements and attributes that the types do not list, because the compiler
- * does not check views.
+ * Creates an HTML element inside a sentence, for use with `markup()`: `tag('bdi', name)`. Escapes
+ * the text and the attributes. Throws for an element or attribute that the types do not list,
+ * because the compiler does not check views.
  */
 export function tag(name: ElementName, content: Content = '', attributes: Attributes = {}): Markup {
   const unknown = NAMES.has(name)
@@ -56,7 +60,7 @@ export function tag(name: ElementName, content: Content = '', attributes: Attrib
   return Markup.element(name, content, attributes);
 }
 
-/** Escapes HTML, for text and for quoted attributes. */
+/** Escapes text for HTML content and for attribute values in quotes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

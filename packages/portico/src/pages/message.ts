@@ -1,10 +1,13 @@
 /**
- * A text with placeholders, for example `{client}`, or one text for each plural form of the number
- * `count`.
+ * A text with placeholders, for example `{client}`. If the text depends on the number `count`,
+ * there is one text for each plural form instead.
  */
 export type Message = string | PluralForms;
 
-/** Texts by category of `Intl.PluralRules`. A missing category uses the text of `other`. */
+/**
+ * One text for each category of `Intl.PluralRules`. For a missing category, the text of `other` is
+ * used.
+ */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & {
   readonly other: string;
 };
@@ -13,11 +16,12 @@ export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>
 export type Catalog = Readonly<Record<string, Message>>;
 
 /**
- * A placeholder's value. Numbers, dates (in UTC) and lists are formatted for the page's language.
+ * The value of a placeholder. Numbers, dates (in UTC) and lists are formatted for the language of
+ * the page.
  */
 export type MessageValue = string | number | Date | readonly string[];
 
-/** The values for a message, by placeholder name. */
+/** The values for the placeholders in a message, by name. */
 export type MessageValues = Readonly<Record<string, MessageValue>>;
 
 export const PLURAL_CATEGORIES: readonly string[] = ['zero', 'one', 'two', 'few', 'many', 'other'];
@@ -25,8 +29,8 @@ export const PLURAL_CATEGORIES: readonly string[] = ['zero', 'one', 'two', 'few'
 const PLACEHOLDER = /\{([a-z_]+)\}/;
 
 /**
- * Splits a message into alternating texts and placeholder names. The first and last items are
- * texts.
+ * Splits a message into texts and names of placeholders, which alternate. The first and the last
+ * item are texts, which may be empty.
  */
 export function messageParts(text: string): readonly string[] {
   return text.split(PLACEHOLDER);
@@ -37,13 +41,13 @@ export function getPlaceholders(text: string): ReadonlySet<string> {
   return new Set(messageParts(text).filter((_, index) => index % 2 === 1));
 }
 
-/** Returns all texts of a message. */
+/** Returns all texts of a message: one for each plural form. */
 export function getForms(message: Message): readonly string[] {
   return typeof message === 'string' ? [message] : Object.values(message);
 }
 
 /**
- * Returns the message's text. If the message has plural forms, returns the one for the number
+ * Returns the text of a message. If the message has plural forms, returns the form for the number
  * `count`.
  */
 export function textFor(
@@ -57,7 +61,7 @@ export function textFor(
   return message[category] ?? message.other;
 }
 
-/** Formats a value for a language. */
+/** Formats a value for display in a language. */
 export function shownValue(value: MessageValue, locale: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return new Intl.NumberFormat(locale).format(value);

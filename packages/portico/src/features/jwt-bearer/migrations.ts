@@ -1,13 +1,13 @@
 import type { Migration } from '@portico/sql';
 
 /**
- * The tables of this feature:
+ * This feature adds these tables:
  *
- * - `oauth_linked_subjects`: the account that belongs to a subject of an issuer.
- * - `oauth_given_access`: the clients to which organizations gave access to an account. `ended_at`
- *   is when the user or an operator ended the access, or null. `allowed_at` is when an operator
- *   allowed the access again, or 0.
- * - `oauth_given_access_ended`: the users for whom the access of all clients was ended.
+ * - `oauth_linked_subjects` maps a subject of an issuer to an account.
+ * - `oauth_given_access` contains the clients to which organizations gave access to an account.
+ *   `ended_at` is when the user or an operator ended the access, or null. `allowed_at` is when an
+ *   operator allowed the access again, or 0.
+ * - `oauth_given_access_ended` contains the users for whom all clients' access was ended.
  */
 const access: Migration = {
   name: 'oauth_server_jwt_bearer_0001_access',
@@ -43,5 +43,5 @@ const access: Migration = {
   },
 };
 
-/** The migrations of this feature's tables, in order. */
+/** The migrations that create this feature's tables, in order. */
 export const jwtBearerMigrations: readonly Migration[] = [access];

@@ -9,12 +9,12 @@ import { givenFor, type AccessInUse, type GivenAccess } from '../../store/given-
 import type { Link, LinkPage, Links } from './links.ts';
 import type { Pair, Pairs } from './pairs.ts';
 
-/** The maximum length of `iss` and `sub`, in characters. */
+/** The maximum length of an assertion's `iss` and `sub`, in characters. */
 const LONGEST = 255;
 
 /**
- * Manages the access that organizations' identity providers give: the links between their subjects
- * and accounts, and access that has ended.
+ * Manages access to users' accounts that organizations give through their identity providers.
+ * Stores which subjects are linked to which accounts, and which access has ended.
  */
 export class OrganizationAccess implements GivenAccess {
   readonly #server: Server;
@@ -29,8 +29,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Returns the account of the issuer's subject, or null. `issuedAt` is when a token was issued, in
-   * milliseconds since 1970. Ignores links that were created later.
+   * Returns the account of the issuer's subject, or null. `issuedAt` is when the token was issued,
+   * in milliseconds since 1970. Ignores a link that was created after the token was issued.
    */
   async accountFor(
     { issuer, tenant, subject }: AssertedAccount,
@@ -71,8 +71,9 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Lists the links. Their order never changes. `limit` is 1 to 1000. `after` is the cursor `next`
-   * of the previous page. Throws an AccessError for an invalid limit or cursor.
+   * Lists one page of links. The order of the links never changes. `limit` must be from 1 to 1000.
+   * `after` is the cursor `next` from the previous page. Throws an AccessError for an invalid limit
+   * or cursor.
    */
   async list(limit: number, after?: string): Promise<LinkPage> {
     requirePage(limit, after);
@@ -134,8 +135,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Lets organizations give this client access to this account again, after the access was ended.
-   * If `clientId` is null, this covers all clients except those whose access was ended
+   * Allows organizations to give this client access to this account again after the access was
+   * ended. If `clientId` is null, allows all clients except those whose access was ended
    * individually. Throws an AccessError if the access was not ended.
    */
   async allow({ person: given, clientId }: Ended, acting?: Acting): Promise<void> {
@@ -163,8 +164,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Whether Portico or the host knows the user. Asks the host last, so that an operator can end
-   * access of a stored user even while the host does not respond.
+   * Returns whether Portico or the host knows the user. Checks Portico's store first, so that an
+   * operator can end a stored user's access even while the host does not respond.
    */
   async #isKnown(person: PersonReference): Promise<boolean> {
     const { store, host } = this.#server;
@@ -174,7 +175,10 @@ export class OrganizationAccess implements GivenAccess {
     return user !== null && samePerson(user.reference, person);
   }
 
-  /** Revokes the authorizations that began through the link, so that lists stop showing them. */
+  /**
+   * Revokes the authorizations that were created through this link. Otherwise, lists would still
+   * show them.
+   */
   async #revokeGiven({ person, issuer, tenant, subject }: Link, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
     const found = await store.authorizations.listAuthorizations(person, clock());
@@ -189,12 +193,12 @@ export class OrganizationAccess implements GivenAccess {
   }
 }
 
-/** An issuer's subject, as an operator names it. The tenant comes from the configuration. */
+/** A subject of an issuer, without the tenant. Portico takes the tenant from the configuration. */
 export type LinkedSubject = Omit<AssertedAccount, 'tenant'>;
 
 /**
- * Ended access to a user's account: the access of one client, or of all clients (`clientId` is
- * null).
+ * Access to a user's account that has ended: the access of one client, or of all clients if
+ * `clientId` is null.
  */
 interface Ended {
   readonly person: PersonReference;

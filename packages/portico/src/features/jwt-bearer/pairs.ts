@@ -4,16 +4,16 @@ import type { PersonReference } from '../../person.ts';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { removeWhere } from '../../store/sql/statements.ts';
 
-/** A user's account, and a client that an organization gave access to the account. */
+/** A user's account and a client to which an organization gave access to the account. */
 export interface Pair {
   readonly person: PersonReference;
   readonly clientId: string;
 }
 
 /**
- * Reads and writes access from organizations (`oauth_given_access`), and the users for whom the
- * access of all clients was ended (`oauth_given_access_ended`). For a user in the second table,
- * only clients that an operator has allowed since then have access.
+ * Stores the access that organizations gave (`oauth_given_access`), and the users for whom all
+ * clients' access was ended (`oauth_given_access_ended`). After all clients' access was ended for a
+ * user, only clients that an operator has allowed since then have access.
  */
 export class Pairs {
   readonly #database: Database;
@@ -32,7 +32,7 @@ export class Pairs {
   }
 
   /**
-   * Begins an authorization. Returns false if the user or an operator has ended the client's
+   * Creates an authorization. Returns false if the user or an operator has ended the client's
    * access, or if the user's data was erased after `prepare`.
    */
   begin(pair: Pair, begun: NewAuthorization, now: number): Promise<boolean> {
@@ -79,8 +79,8 @@ export class Pairs {
   }
 
   /**
-   * Allows ended access again, but not for tokens that were issued earlier. Returns false if the
-   * access was not ended.
+   * Allows access that has ended. Access tokens that were issued before this call stay invalid.
+   * Returns false if the access had not ended.
    */
   async allow(pair: Pair, now: number): Promise<boolean> {
     if (!(await this.hasEnded(pair))) return false;
@@ -91,8 +91,8 @@ export class Pairs {
   }
 
   /**
-   * Undoes `endAll`, but not for tokens that were issued earlier. Access that was ended for one
-   * client stays ended. Returns false if there is nothing to undo.
+   * Undoes `endAll`. Access tokens that were issued before this call stay invalid, and access that
+   * was ended for a single client stays ended. Returns false if there is nothing to undo.
    */
   allowAll({ provider, id }: PersonReference, now: number): Promise<boolean> {
     return this.#database.transaction(async (connection) => {
@@ -104,8 +104,8 @@ export class Pairs {
   }
 
   /**
-   * Removes the stored data about the user. Rows with ended access stay, but contain a hash instead
-   * of the user. Returns false if nothing was stored.
+   * Removes the user's stored data. Keeps rows with ended access, but they then identify the user
+   * only by a hash. Returns false if nothing was stored.
    */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
     let changed = 0;
@@ -115,8 +115,8 @@ export class Pairs {
   }
 
   /**
-   * Removes at most `limit` rows that no client has used since this time. Keeps rows in which the
-   * user or an operator has ended or allowed access.
+   * Removes at most `limit` rows that no client has used since the time `since`. Keeps rows in
+   * which the user or an operator has ended or allowed access.
    */
   removeUnused(since: number, limit: number): Promise<number> {
     const from = ['oauth_given_access', 'pair_hash'] as const;
@@ -149,7 +149,7 @@ export class Pairs {
   }
 }
 
-/** The times that a row contains. */
+/** The times that one row of `oauth_given_access` contains. */
 interface Row {
   readonly usedAt: number;
   /** When an operator allowed the access again, or NEVER. */
@@ -166,7 +166,7 @@ const PAIR = `oauth_given_access
 const ENDED = `oauth_given_access_ended (person_hash, user_provider, user_id, ended_at)
   VALUES (?, ?, ?, ?)`;
 
-/** The condition that access has not ended. Its parameter is the hash of the user. */
+/** The SQL condition that access has not ended. Its parameter is the hash of the user. */
 const NOT_ENDED = `ended_at IS NULL AND (allowed_at > 0 OR NOT EXISTS
   (SELECT 1 FROM oauth_given_access_ended p WHERE p.person_hash = ?))`;
 
@@ -186,8 +186,8 @@ const END_AGAIN = 'UPDATE oauth_given_access_ended SET ended_at = ended_at WHERE
 const UNDO = 'DELETE FROM oauth_given_access_ended WHERE person_hash = ?';
 
 /**
- * Also stores the user's reference again, because erasing the user removes it from rows with ended
- * access.
+ * Writes the user's reference too, because erasing a user's data removes the reference from rows
+ * with ended access.
  */
 const ALLOW = `UPDATE oauth_given_access
   SET ended_at = NULL, allowed_at = ?, user_provider = ?, user_id = ? WHERE pair_hash = ?`;
@@ -197,7 +197,7 @@ const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
 
 /**
  * Removes the user's reference from rows with ended access. Deletes rows with active access,
- * because `endAll` could not find them without the reference.
+ * because `endAll` finds those rows by the reference.
  */
 const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',

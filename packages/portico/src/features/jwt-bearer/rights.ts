@@ -5,12 +5,12 @@ import type { SecurityProfile } from '../../profiles.ts';
 import { quotedList } from '../../quoting.ts';
 import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 
-/** Reads which access an assertion grants (ID-JAG section 4.4.1). */
+/** Determines what access an assertion grants (ID-JAG section 4.4.1). */
 
 /**
- * Claims that this server does not support. `authorization_details` and `aud_tenant` restrict the
- * assertion in a way that the server cannot enforce. `act` says that another party acts for the
- * user, which the server's tokens cannot express (RFC 8693 section 4.1).
+ * Claims that this server rejects. `authorization_details` and `aud_tenant` restrict the assertion
+ * in a way that the server cannot enforce. `act` says that another party acts for the user. The
+ * server's tokens cannot express this (RFC 8693 section 4.1).
  */
 const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
 /**
@@ -48,9 +48,9 @@ export function requireSupported(claims: JsonObject): void {
 }
 
 /**
- * Calls `decide`, which checks the resource or the scopes. If the assertion contains the claim, a
- * wrong value comes from the assertion, not from the request. Then turns an OAuthError from
- * `decide` into a JwsError (MCP, Enterprise-Managed Authorization section 7.6.2).
+ * Calls `decide`, which checks the resource or the scopes. If the assertion contains the claim
+ * `name`, a wrong value comes from the assertion and not from the request. In this case, turns an
+ * OAuthError from `decide` into a JwsError (MCP, Enterprise-Managed Authorization section 7.6.2).
  */
 export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decide: () => T): T {
   try {
@@ -63,10 +63,11 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
 
 /**
  * Returns the resource that the token is for, or undefined for the server's default resource.
- * `sent` is the parameter `resource` of the request. `standard` is the default resource, which the
- * request can also name if the assertion names no resource. Throws a JwsError for a malformed
- * claim. Throws `invalid_target` if the request names a resource that the assertion does not name,
- * or if the assertion names several resources and the request chooses none.
+ * `sent` is the request's `resource` parameter. `standard` is the default resource. If the
+ * assertion names no resource, the request may name only the default resource. Throws a JwsError
+ * for a malformed claim. Throws `invalid_target` if the request names another resource than the
+ * assertion. Also throws it if the assertion names several resources and the request does not
+ * choose one.
  */
 export function resourceOf(
   { resource }: JsonObject,
@@ -93,9 +94,9 @@ export function resourceOf(
 
 /**
  * Returns the scopes that both the assertion and the request name. If only one of them names
- * scopes, returns these scopes. If neither names scopes, returns null. Leaves out scopes that have
- * no effect here. Throws a JwsError for a malformed claim. Throws `invalid_scope` for a malformed
- * parameter, or if the assertion and the request have no scope in common.
+ * scopes, returns those scopes. If neither does, returns null. Leaves out scopes that have no
+ * effect with this grant. Throws a JwsError for a malformed claim. Throws `invalid_scope` for a
+ * malformed parameter, or if the assertion and the request have no scope in common.
  */
 export function scopesOf(
   { scope }: JsonObject,
@@ -133,8 +134,8 @@ export function withEffect(names: readonly string[]): readonly string[] {
 }
 
 /**
- * Throws unless the request proves the key that the assertion is bound to (RFC 7800, RFC 9449
- * section 6.1). `proved` is the thumbprint of the key in the request's proof, or null.
+ * Throws unless the request proves possession of the key that the assertion is bound to (RFC 7800,
+ * RFC 9449 section 6.1). `proved` is the thumbprint of the key in the request's proof, or null.
  */
 export function requireBoundKey({ cnf }: JsonObject, proved: string | null): void {
   if (cnf === undefined) return;

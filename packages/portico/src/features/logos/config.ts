@@ -7,7 +7,7 @@ export const logosShape = {
 
 export interface LogosConfig {
   /**
-   * Whether an operator can give a client a logo. Portico stores the logo, serves it at
+   * Whether operators can give clients a logo. Portico stores each logo, serves it at
    * `/oauth/logo`, and shows it on the consent page and the applications page. Default: false.
    */
   readonly client_logos?: boolean | undefined;

@@ -8,8 +8,8 @@ import type { LogoRecords } from './records.ts';
 const FOR_EVER = 'max-age=31536000, immutable';
 
 /**
- * Headers that make any image safe. If a user opens the image directly, no code runs, and the
- * browser does not guess another media type.
+ * Headers that make every image safe. Even if a user opens the image directly, the browser runs no
+ * code and does not guess another media type.
  */
 const HARMLESS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -18,8 +18,8 @@ const HARMLESS = {
 } as const;
 
 /**
- * Handles GET /oauth/logo. Returns the logo of the client in `client_id` if the hash of the logo
- * matches `v`. Does not read the session.
+ * Handles GET /oauth/logo. Returns the logo of the client `client_id` if `v` is the hash of this
+ * logo. Does not read the session.
  */
 export function logoEndpoint(logos: LogoRecords): Handler {
   return async (request) => {
@@ -44,7 +44,7 @@ export function logoEndpoint(logos: LogoRecords): Handler {
   };
 }
 
-/** Whether every database accepts this string. Some reject certain characters. */
+/** Whether every database accepts this string. Some databases reject certain characters. */
 function isPlain(text: string): boolean {
   return /^[\x21-\x7E]{1,255}$/.test(text);
 }

@@ -13,7 +13,7 @@ declare module '../../store/store.ts' {
 
 const PATH = '/oauth/logo';
 
-/** Lets an operator give clients logos, which the server stores. */
+/** Lets operators give clients a logo, which the server stores and shows. */
 export const logos = defineFeature({
   name: 'logos',
   config: logosShape,

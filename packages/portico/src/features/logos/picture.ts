@@ -6,14 +6,14 @@ import type { ClientLogo } from '../../store/client.ts';
 import { uriTextProblem } from '../../http/outbound/uri-text.ts';
 import type { NamedLogo } from '../../clients/logos.ts';
 
-/** The maximum size, in bytes. */
+/** The maximum size of a logo, in bytes. */
 export const LARGEST_LOGO = 65_536;
-/** The maximum width and height, in pixels. */
+/** The maximum width and height of a logo, in pixels. */
 const LONGEST_SIDE = 512;
 
 /**
- * Returns the logo of a registration. If the registration names a URL, fetches the logo. Throws a
- * RegistrationError if the logo cannot be used.
+ * Returns the logo of a registration. Fetches the logo if the registration names a URL. Throws a
+ * RegistrationError if Portico cannot use the logo.
  */
 export async function getPicture(
   { logo, logoUri }: NamedLogo,
@@ -26,7 +26,7 @@ export async function getPicture(
 }
 
 /**
- * Checks an image by its bytes only. If the image cannot be a logo, throws a RegistrationError that
+ * Checks the bytes of an image. If the image cannot be a logo, throws a RegistrationError that
  * explains the problem.
  */
 export function checkLogo(bytes: Uint8Array): ClientLogo {
@@ -49,7 +49,7 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
 }
 
 /**
- * Fetches a logo from the URL that an operator named. Portico fetches the logo only once, and
+ * Fetches a logo from the URL that an operator entered. Portico fetches the logo only once, and
  * browsers never request this URL.
  */
 async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {

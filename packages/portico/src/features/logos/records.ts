@@ -1,7 +1,9 @@
 import type { Database } from '@portico/sql';
 import type { ClientLogo } from '../../store/client.ts';
 
-/** Reads client logos (`oauth_client_logos`). The core writes a logo together with its client. */
+/**
+ * Reads client logos from `oauth_client_logos`. The core writes a logo together with its client.
+ */
 export class LogoRecords {
   readonly #database: Database;
 
@@ -9,7 +11,7 @@ export class LogoRecords {
     this.#database = database;
   }
 
-  /** Returns the client's logo with this hash, or null. */
+  /** Returns the client's logo if it has this hash. Otherwise, returns null. */
   async findLogo(clientId: string, hash: string): Promise<ClientLogo | null> {
     const { rows } = await this.#database.execute<LogoRow>(
       'SELECT hash, media_type, image FROM oauth_client_logos WHERE client_id = ? AND hash = ?',

@@ -24,10 +24,13 @@ import {
 } from './request.ts';
 import type { LogoutView } from './view.ts';
 
-/** The path of the end_session_endpoint, below `base_path`. */
+/** The path of the logout endpoint (`end_session_endpoint`), relative to `base_path`. */
 export const LOGOUT_PATH = '/oauth/logout';
 
-/** The purpose of the encryption. Text that was encrypted for another purpose is rejected. */
+/**
+ * The purpose for which requests are encrypted. The server rejects text that was encrypted for
+ * another purpose.
+ */
 const PURPOSE = 'logout';
 
 type EndsSession = NonNullable<CompleteHost['endSession']>;
@@ -38,7 +41,7 @@ export class LogoutEndpoint {
   readonly #parts: Parts;
   readonly #requests: LogoutRequests;
   readonly #endSession: EndsSession;
-  /** The path that browsers request. */
+  /** The logout endpoint's path in browsers, including `base_path`. */
   readonly #path: string;
 
   constructor(server: Server, parts: Parts, endSession: EndsSession) {
@@ -50,7 +53,8 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Handles GET. The browser sends a new request to sign out, or returns with an encrypted request.
+   * Handles GET. The URL contains either a new sign-out request from a client, or an encrypted
+   * request that this server created earlier.
    */
   async show(request: Request): Promise<Reply> {
     const parameters = await readValid(() => unrepeated(new URL(request.url).searchParams));
@@ -67,11 +71,11 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Handles POST. The form contains a client's request or the user's answer.
+   * Handles POST. The form contains either a client's sign-out request or the user's answer.
    *
-   * A form from another site comes without the session cookie. Therefore the response to a client's
-   * request is always a redirect, and the browser continues with GET. The browser also continues
-   * with GET if the user's answer comes without a session cookie.
+   * Browsers do not send the session cookie with a form from another site. Therefore, the response
+   * to a client's request is always a redirect to a GET request. A user's answer without a session
+   * cookie gets the same redirect.
    */
   async answer(request: Request): Promise<Reply> {
     const form = await readValid(() => formParameters(request));
@@ -92,9 +96,9 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Ends the session. Sends the browser back to the client only if an operator registered the
-   * client or the user has used it. Otherwise, anyone could register a client and create links from
-   * this server to any site.
+   * Ends the session. Redirects the browser back to the client only if an operator registered the
+   * client or the user has used it. Otherwise, anyone could register a client and use this server
+   * to redirect browsers to any site.
    */
   async #signOut(
     { request, user }: Visitor,
@@ -104,8 +108,8 @@ export class LogoutEndpoint {
     const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
-    // Any site can link to the host's sign-out page. So after that page, send the browser back only
-    // to a client that an operator registered.
+    // Any site can link to the host's sign-out page. Therefore, after that page, redirect only to
+    // clients that an operator registered.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
     if (next !== null) return redirectReply(next, status);
@@ -114,7 +118,7 @@ export class LogoutEndpoint {
     return this.#finish(request, done, status);
   }
 
-  /** Handles a browser without a signed-in user. */
+  /** Handles a sign-out request from a browser in which no user is signed in. */
   #withoutPerson(request: Request, asked: LogoutRequest): Promise<Reply> {
     const mayLeave = asked.isDone || (asked.isVerified && asked.subject !== null);
     return this.#finish(request, mayLeave ? asked : { ...asked, redirectUri: null }, 302);
@@ -181,8 +185,8 @@ export class LogoutEndpoint {
 }
 
 /**
- * Reads parameters. Throws the error page if a parameter is repeated, because a user sees the
- * response.
+ * Reads the parameters. If a parameter is repeated, throws an error that shows a page, because a
+ * user sees the response.
  */
 async function readValid(read: () => Parameters | Promise<Parameters>): Promise<Parameters> {
   try {
@@ -194,8 +198,8 @@ async function readValid(read: () => Parameters | Promise<Parameters>): Promise<
 }
 
 /**
- * Whether the browser opens a page that the user sees. An image on another site or a preloaded page
- * must not sign users out.
+ * Whether the browser opens a page that the user sees. Prevents an image on another site or a
+ * preloaded page from signing users out.
  */
 function isOpened({ headers }: Request): boolean {
   const isAhead = headers.has('sec-purpose') || headers.has('purpose');
@@ -207,7 +211,7 @@ function requireToken(form: Parameters, visitor: Visitor, sealed: string): void 
     throw notAccepted('the csrf_token is not valid for this form, person and browser session');
 }
 
-/** Returns the values that the form's token protects: the request and the user. */
+/** Returns the values that the form's CSRF token protects: the request and the user. */
 function formFor({ user }: Visitor, sealed: string): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/logout', tokenHash(sealed), provider, id];

@@ -4,14 +4,14 @@ import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 
 /**
- * The content of a valid `id_token_hint`, which proves that this server issued the token for this
- * user and client.
+ * The content of a valid `id_token_hint`. The hint proves that this server issued an ID token for
+ * this user to this client.
  */
 export interface IdTokenHint extends OwnIdToken {
   readonly client: Client;
 }
 
-/** Reads ID tokens that clients send back as a hint (RP-Initiated Logout section 2). */
+/** Reads the ID tokens that clients send as `id_token_hint` (RP-Initiated Logout section 2). */
 export class IdTokenHints {
   readonly #server: Server;
   readonly #clients: Clients;
@@ -22,8 +22,9 @@ export class IdTokenHints {
   }
 
   /**
-   * Returns the content of an ID token that this server issued to a client that still exists. The
-   * token may have expired, but its key must still be published. Returns null for any other string.
+   * Returns the content of an ID token that this server issued to a client that still exists.
+   * Accepts expired tokens, but only if the server still publishes the key that signed them.
+   * Returns null for any other string.
    */
   async read(text: string): Promise<IdTokenHint | null> {
     const token = await readOwnIdToken(this.#server, text);

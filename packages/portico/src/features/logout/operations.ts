@@ -8,7 +8,7 @@ import {
   type Operations,
 } from '../../endpoints/operation.ts';
 
-/** The parameters of a request (OpenID Connect RP-Initiated Logout 1.0 section 2). */
+/** The parameters of a sign-out request (OpenID Connect RP-Initiated Logout 1.0 section 2). */
 const PARAMETERS = {
   id_token_hint: TEXT,
   logout_hint: TEXT,

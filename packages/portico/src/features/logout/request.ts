@@ -13,43 +13,49 @@ import type { Client } from '../../store/client.ts';
 import { page } from '../../pages/words.ts';
 import { IdTokenHints } from './hints.ts';
 
-/** The metadata field for the URIs to which browsers may return after sign-out. */
+/** The metadata field with the URIs to which this server may redirect browsers after sign-out. */
 export const REDIRECT_URIS = 'post_logout_redirect_uris';
 
-/** The data about a sign-out request that the browser stores, encrypted, until the user decides. */
+/**
+ * The content of a sign-out request. Until the user decides, the browser keeps this data in
+ * encrypted form.
+ */
 export interface KeptRequest {
-  /** The client that sent the request, or null if unknown. */
+  /** The client that sent the request, or null if the client is unknown. */
   readonly clientId: string | null;
-  /** The `sub` of the client's valid ID token, or null. */
+  /** The `sub` of the client's ID token, or null if the client sent no valid ID token. */
   readonly subject: string | null;
-  /** When the client's valid ID token was issued, in seconds since 1970, or null. */
+  /**
+   * When the client's ID token was issued, in seconds since 1970. Null if the client sent no valid
+   * ID token.
+   */
   readonly issuedAt: number | null;
-  /** The `sid` of the client's valid ID token, or null. */
+  /** The `sid` of the client's ID token. Null if there is no `sid` or no valid ID token. */
   readonly sid: string | null;
   /**
-   * Where this server redirects the browser after sign-out, together with `state`. Null if the
-   * browser stays on a page of this server.
+   * Where this server redirects the browser after sign-out, with `state`. Null if the browser stays
+   * on a page of this server.
    */
   readonly redirectUri: string | null;
   readonly state: string | null;
-  /** Whether this request has already ended the session. */
+  /** Whether the server has already ended the session for this request. */
   readonly isDone: boolean;
   /** When the client sent the request, in milliseconds since 1970. */
   readonly askedAt: number;
 }
 
-/** A valid request to sign out. */
+/** A sign-out request that passed all checks. */
 export interface LogoutRequest extends KeptRequest {
-  /** The client's name if an operator registered the client. Otherwise null. */
+  /** The client's name if an operator registered the client. Otherwise, null. */
   readonly clientName: string | null;
   /** Whether an operator registered the client. If false, the client may have registered itself. */
   readonly isVerified: boolean;
 }
 
-/** The maximum length of each value, in bytes, so that both values fit into the URL of a page. */
+/** The maximum length of each value, in bytes. Both values must fit into the URL of a page. */
 const LONGEST = { state: 2000, post_logout_redirect_uri: 6000 } as const;
 
-/** Checks requests to sign out (RP-Initiated Logout section 2). */
+/** Checks sign-out requests (RP-Initiated Logout section 2). */
 export class LogoutRequests {
   readonly #server: Server;
   readonly #clients: Clients;
@@ -64,9 +70,9 @@ export class LogoutRequests {
   }
 
   /**
-   * Checks a request. If the client or the URI is not registered, throws an error that shows a page
-   * and does not redirect. If the hint is not valid, the request has no subject, so the browser
-   * stays on this server.
+   * Checks a sign-out request. If the client or the URI is not registered, throws an error that
+   * shows a page instead of a redirect. If the hint is not valid, the request has no subject and no
+   * redirect URI, so the browser stays on this server.
    */
   async read(request: Request, parameters: Parameters): Promise<LogoutRequest> {
     const sent = parameters.get('id_token_hint');
@@ -93,10 +99,10 @@ export class LogoutRequests {
   }
 
   /**
-   * Checks a decrypted request again. Throws the error page if the request is too old, or if its
-   * client or URI no longer exists.
+   * Checks a request again after decrypting it. If the request is too old, or its client or URI no
+   * longer exists, throws an error that shows a page.
    *
-   * If the request has already ended the session, a missing client or URI is not an error. The
+   * If the session has already ended for this request, a missing client or URI is not an error. The
    * method then returns the request without a redirect URI.
    */
   async reopen(request: Request, kept: KeptRequest): Promise<LogoutRequest> {
@@ -116,8 +122,8 @@ export class LogoutRequests {
   }
 
   /**
-   * Whether the client has sent an ID token of this user and session, and the user still allows the
-   * client access. The token must not be older than the session, because an attacker may have
+   * Whether the client has sent an ID token for this user and session, and the user still allows
+   * the client access. The token must not be older than the session, because an attacker could have
    * stolen an old token.
    */
   async proves(asked: LogoutRequest, { user, request }: Visitor): Promise<boolean> {
@@ -132,7 +138,7 @@ export class LogoutRequests {
     return living.some(({ family }) => family.clientId === clientId);
   }
 
-  /** Whether the ID token names the browser's session, or names no session. */
+  /** Whether the ID token names the browser's session or no session at all. */
   async #isOfSession({ sid, clientId }: LogoutRequest, request: Request): Promise<boolean> {
     if (sid === null) return true;
     return clientId !== null && (await this.#findSid?.(request, clientId)) === sid;
@@ -175,12 +181,15 @@ function requireShort(parameters: Parameters): void {
       throw notValid(`the ${name} is longer than ${most} bytes`);
 }
 
-/** Returns the error page for an encrypted request that is no longer valid. */
+/** Returns the error for an encrypted request that is no longer valid. The error shows a page. */
 export function tooOld(): AuthorizationPageError {
   return notValid('the request is older than consent_ttl, or this server did not encrypt it');
 }
 
-/** Returns the error page for a request that must not redirect the browser. */
+/**
+ * Returns the error for a request after which the server must not redirect the browser. The error
+ * shows a page.
+ */
 export function notValid(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('logout.not_valid'), detail);
 }

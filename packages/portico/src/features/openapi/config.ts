@@ -7,8 +7,8 @@ export const openapiShape = {
 
 export interface OpenApiConfig {
   /**
-   * Whether the server describes its endpoints at `/oauth/openapi.json` (OpenAPI 3.1). Default:
-   * false.
+   * Whether the server publishes an OpenAPI 3.1 description of its endpoints at
+   * `/oauth/openapi.json`. Default: false.
    */
   readonly openapi?: boolean | undefined;
 }

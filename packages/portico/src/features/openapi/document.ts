@@ -3,10 +3,13 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { ERROR, errorAnswer, pageErrorAnswer, type Operation } from '../../endpoints/operation.ts';
 import { endpointOperations } from './endpoint-operations.ts';
 
-/** The version of the HTTP interface. It changes only when clients must change their requests. */
+/**
+ * The version of the HTTP interface. It changes only when clients must change how they send
+ * requests.
+ */
 const VERSION = '1';
 
-/** Returns the OpenAPI 3.1 document of a server's endpoints, ordered by path. */
+/** Returns an OpenAPI 3.1 document that describes the server's endpoints, sorted by path. */
 export async function openApiDocument(
   server: AuthorizationServer,
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -45,8 +48,8 @@ export async function openApiDocument(
 }
 
 /**
- * Returns the path that clients request. It contains `base_path`, even if a proxy removes
- * `base_path` from requests.
+ * Returns the path that clients request. The path includes `base_path`, even if a proxy removes
+ * `base_path` before requests reach the server.
  */
 function publicPath(
   { basePath, mountPath }: AuthorizationServer,
@@ -74,7 +77,7 @@ async function operationsOf(
   );
 }
 
-/** Adds the responses that every endpoint can send if the server fails. */
+/** Adds the responses that any endpoint can send when the server fails. */
 function withFaults(operation: Operation): Operation {
   const isForPeople = Object.values(operation.responses).some(
     ({ content = {} }) => content['text/html'] !== undefined,

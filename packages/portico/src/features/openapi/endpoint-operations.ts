@@ -20,7 +20,8 @@ import {
 } from '../../endpoints/operation.ts';
 
 /**
- * Returns the description of an endpoint that every server has. Returns undefined for other names.
+ * Returns the description of an endpoint that every server has, or undefined for any other
+ * endpoint.
  */
 export function endpointOperations(
   { grantTypes }: AuthorizationServer,
@@ -202,7 +203,7 @@ const USERINFO: Operations = {
   },
 };
 
-/** Returns the description of an endpoint with a cacheable document. */
+/** Returns the description of an endpoint that serves a cacheable document. */
 function documentOperations(summary: string, schema: Schema): Operations {
   return {
     get: {
@@ -215,7 +216,7 @@ function documentOperations(summary: string, schema: Schema): Operations {
   };
 }
 
-/** The members of the metadata that every server has (RFC 8414 section 2). */
+/** The metadata members that every server publishes (RFC 8414 section 2). */
 const METADATA = {
   issuer: URL_TEXT,
   authorization_endpoint: URL_TEXT,
@@ -231,7 +232,7 @@ const METADATA = {
   code_challenge_methods_supported: TEXTS,
 } as const;
 
-/** The members that OpenID Connect adds (OpenID Connect Discovery 1.0 section 3). */
+/** The metadata members that OpenID Connect adds (OpenID Connect Discovery 1.0 section 3). */
 const PROVIDER_METADATA = {
   ...METADATA,
   userinfo_endpoint: URL_TEXT,

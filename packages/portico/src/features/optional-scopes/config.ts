@@ -14,12 +14,12 @@ export const optionalScopesShape = {
     .optional(),
 };
 
-/** The scopes that a user can choose on the consent page. A scope can be in both lists. */
+/** The scopes that users can leave out or add on the consent page. A scope can be in both lists. */
 export interface OptionalScopesInput {
-  /** The scopes that a user can leave out when a client requests them. */
+  /** The scopes that users can leave out if a client requests them. */
   readonly leave_out?: readonly string[] | undefined;
   /**
-   * The scopes that a user can add when a client does not request them. Use this setting for hosts
+   * The scopes that users can add if a client does not request them. Use this setting for MCP hosts
    * that always request the same scopes, such as Codex.
    */
   readonly add?: readonly string[] | undefined;
@@ -27,8 +27,8 @@ export interface OptionalScopesInput {
 
 export interface OptionalScopesConfig {
   /**
-   * The scopes that users can choose on the consent page. `openid` cannot be one of them. By
-   * default, a user allows all requested scopes or none.
+   * The scopes that users can leave out or add on the consent page. `openid` cannot be one of them.
+   * By default, users can only allow all requested scopes or none.
    */
   readonly optional_scopes?: OptionalScopesInput | undefined;
 }

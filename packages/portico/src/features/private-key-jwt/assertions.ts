@@ -16,17 +16,17 @@ import { checkDecoySignature, decoyClient, isDecoyClient } from './decoy-client.
 /**
  * Times in seconds:
  *
- * - `SKEW`: how far clocks may differ, in either direction.
- * - `LONGEST_LIFE`: the maximum time that an assertion is valid.
- * - `FURTHEST_EXPIRY`: how far in the future `exp` may be if there is an `iat`.
+ * - `SKEW`: how far the client's clock may differ from the server's clock, in either direction.
+ * - `LONGEST_LIFE`: how long an assertion can be valid.
+ * - `FURTHEST_EXPIRY`: how far in the future `exp` may be if the assertion has an `iat`.
  */
 const SKEW = 60;
 const LONGEST_LIFE = 600;
 const FURTHEST_EXPIRY = 3600;
 const LONGEST_JTI = 255;
 /**
- * The maximum number of keys to try for one assertion. The limit exists because each key costs a
- * signature verification.
+ * The maximum number of keys that the server tries for one assertion. Each key costs one signature
+ * verification.
  */
 const MOST_TRIED = 10;
 /** The `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */
@@ -67,11 +67,11 @@ export class Assertions implements OwnAssertions {
   }
 }
 
-/** Verifies assertions at the endpoints with these URLs. */
+/** Verifies assertions that clients send to the given endpoints. */
 class Verifier {
   readonly #server: Server;
   readonly #keys: ClientKeySource;
-  /** The URLs that an assertion may name as its audience instead of the issuer. */
+  /** The URLs that an assertion may name as its audience, as an alternative to the issuer. */
   readonly #endpoints: readonly string[];
 
   constructor(server: Server, keys: ClientKeySource, endpoints: readonly string[]) {
@@ -99,8 +99,8 @@ class Verifier {
   }
 
   /**
-   * Throws unless this server is the only audience. If an assertion also named another server, that
-   * server could send the assertion here and act as the client.
+   * Throws unless this server is the assertion's only audience. If the assertion also named another
+   * server, that server could send it to this server and impersonate the client.
    */
   #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
     const { issuer } = this.#server;
@@ -115,8 +115,8 @@ class Verifier {
   }
 
   /**
-   * Throws unless the assertion has valid claims and times, an unused id, and a signature from one
-   * of the client's keys. `isSigned` verifies a signature.
+   * Throws unless the assertion has valid claims and times, an unused `jti`, and a signature by one
+   * of the client's keys. `isSigned` verifies the signature.
    */
   async #requireRight(
     client: KeyedClient,
@@ -151,8 +151,8 @@ class Verifier {
         .some((key) => isSigned(key, assertion));
     if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('it is not signed with a key of the client');
-    // Mark the assertion as used last. Otherwise, a sender without the client's key could use up
-    // its id.
+    // Mark the assertion as used last, after all checks. Otherwise, a sender without the client's
+    // key could use up a `jti`.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }
@@ -174,8 +174,8 @@ function requireJti({ jti }: JsonObject): string {
 }
 
 /**
- * Checks the times. Returns when the assertion expires: at the latest `LONGEST_LIFE` after `iat`,
- * even if `exp` is later. The result is in whole seconds since 1970. `now` is in seconds too.
+ * Checks the assertion's times. Returns when the assertion expires, in whole seconds since 1970.
+ * This is at most `LONGEST_LIFE` after `iat`, even if `exp` is later. `now` is also in seconds.
  */
 function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');
@@ -199,7 +199,10 @@ function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   return Math.ceil(Math.min(exp, iat + LONGEST_LIFE));
 }
 
-/** Whether a value is a time: seconds since 1970, possibly with a fraction (RFC 7519 section 2). */
+/**
+ * Whether a value is a valid time: seconds since 1970, possibly with a fraction (RFC 7519 section
+ * 2).
+ */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

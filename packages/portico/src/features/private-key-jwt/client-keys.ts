@@ -9,33 +9,33 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 
 /**
- * Returns whether one of these keys fits. `algorithm` is the client's only algorithm, or null if
- * the client can use any algorithm.
+ * Returns whether one of the keys fits, for example because it verifies a signature. `algorithm` is
+ * the only algorithm that the client may use, or null if it may use any.
  */
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
 /**
- * Whether the keys are in the client's document. If so, Portico fetches the document again, because
- * the stored copy dates from the last authorization.
+ * Whether the client publishes its keys in its client document. If so, Portico fetches the document
+ * again, because the stored copy is as old as the last authorization.
  */
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
 }
 
-/** The maximum sizes, in bytes. */
+/** The maximum sizes of fetched documents, in bytes. */
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
- * How long Portico uses a fetched key set before it fetches the set again, in milliseconds. After a
- * client withdraws a key, Portico accepts the key for at most this hour, even if the cache headers
- * allow more time.
+ * How long Portico uses a fetched key set before it fetches the set again, in milliseconds. If a
+ * client withdraws a key, Portico accepts this key for at most one more hour, even if the cache
+ * headers allow more time.
  */
 const LONGEST_FRESH = 3_600_000;
 const BETWEEN_FETCHES = 60_000;
 const AFTER_FAILURE = 10_000;
 /**
- * The maximum number of remembered sets (`MOST_REMEMBERED`), and of keys in published sets
- * (`MOST_PUBLISHED_KEYS`). When there are more, the least recently used set is forgotten.
+ * The maximum number of remembered key sets (`MOST_REMEMBERED`) and of keys in published sets
+ * (`MOST_PUBLISHED_KEYS`). Above a limit, Portico forgets the least recently used set.
  */
 const MOST_REMEMBERED = 1000;
 const MOST_PUBLISHED_KEYS = 2000;
@@ -44,11 +44,11 @@ const MOST_PUBLISHED_KEYS = 2000;
 interface PublishedSet {
   readonly keys: readonly PublicKey[];
   /**
-   * The algorithm in the client's document, or null if the document names no algorithm. Undefined
-   * for a key set that is not from a document.
+   * The algorithm that the client's document names, or null if it names none. Undefined if the key
+   * set does not come from a document.
    */
   readonly algorithm?: string | null;
-  /** The URL of the keys, if the document contains a URL instead of keys. */
+  /** The URL of the keys if the client's document contains this URL instead of keys. */
   readonly elsewhere?: string | null;
 }
 
@@ -56,7 +56,8 @@ interface Published {
   /** Null if the last fetch failed and no earlier set is still fresh. */
   readonly set: PublishedSet | null;
   /**
-   * When the set was fetched. If the clock was set back to before this time, the set is not fresh.
+   * When the set was fetched. If the clock now shows an earlier time, the clock was set back.
+   * Portico then treats the set as stale.
    */
   readonly fetchedAt: number;
   readonly freshUntil: number;
@@ -64,24 +65,24 @@ interface Published {
 }
 
 /**
- * Finds the public keys of clients. Either this server stores the keys, or the client publishes
- * them and can change them at any time.
+ * Finds the public keys of clients. Portico either stores a client's keys or fetches them from a
+ * URL, where the client can change them at any time.
  */
 export class ClientKeySource {
   readonly #source: ClientSource | null;
-  /** The parsed keys, by the stored string that contains them. */
+  /** The parsed keys, by the stored JSON text of the key set. */
   readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
   // Fetches the keys of clients with documents. Anyone can publish a document that names any URL,
-  // and then send assertions for its client. Separate fetches prevent such clients from using up
-  // the limits of registered clients.
+  // and then send assertions as this client. These fetches have separate limits, so that such
+  // clients cannot use up the limits of registered clients.
   readonly #ofDocuments: PublishedKeys;
   readonly #ofRegistered: PublishedKeys;
   readonly #inDocuments: PublishedKeys;
   readonly #newFetchJson: () => FetchJson;
 
   /**
-   * `newFetchJson` creates a fetch function with its own limits. `source` finds clients that are
-   * not registered. It is null if the server accepts only registered clients.
+   * `newFetchJson` creates a fetch function with separate limits. `source` finds clients by their
+   * documents. It is null if the server accepts only registered clients.
    */
   constructor(newFetchJson: () => FetchJson, source: ClientSource | null, clock: () => number) {
     this.#source = source;
@@ -97,7 +98,10 @@ export class ClientKeySource {
     this.#newFetchJson = newFetchJson;
   }
 
-  /** Fetches published keys again. Returns the problems of the client's keys, or an empty list. */
+  /**
+   * Checks the client's keys. If they are at a `jwks_uri`, fetches them again. Returns a list of
+   * problems, which is empty if there are none.
+   */
   async problems(client: KeyedClient): Promise<readonly string[]> {
     try {
       return keySetProblems(await this.#keySetOf(client), client.keys.algorithm);
@@ -108,8 +112,8 @@ export class ClientKeySource {
   }
 
   /**
-   * Returns whether `fits` is true for the client's keys. If `fits` is false for keys that were
-   * fetched earlier, Portico fetches them again, at most once a minute. Throws a ClientKeysError if
+   * Returns whether `fits` is true for the client's keys. If `fits` is false for keys from an
+   * earlier fetch, fetches the keys again, at most once a minute. Throws a ClientKeysError if
    * Portico has no keys and cannot fetch any.
    */
   async haveOne(client: KeyedClient, fits: Fits): Promise<boolean> {
@@ -130,7 +134,8 @@ export class ClientKeySource {
   async #keySetOf({ id, keys: { jwks, jwksUri } }: KeyedClient): Promise<unknown> {
     if (jwksUri === null) return JSON.parse(jwks ?? 'null') as unknown;
     const about = { limit: LARGEST, person: getPerson(id), isKnown: true };
-    // Use separate limits for each client, because an operator may check all clients at once.
+    // Use a new fetch function with separate limits for each client, because an operator may check
+    // all clients together.
     return (await this.#newFetchJson()(new URL(jwksUri), about)).value;
   }
 
@@ -145,8 +150,8 @@ export class ClientKeySource {
   }
 
   /**
-   * Reads only the keys in the document. Other changes to the document take effect at the next
-   * authorization.
+   * Reads only the keys from the document. All other changes in the document take effect at the
+   * next authorization.
    */
   async #haveInDocument(url: string, fits: Fits): Promise<boolean> {
     this.#requireAllowed(url);
@@ -162,11 +167,11 @@ export class ClientKeySource {
   }
 }
 
-/** How to fetch and read keys. */
+/** The size limit and the parser for a kind of fetched document. */
 interface KeysToFetch {
   /** The maximum size of the fetched document, in bytes. */
   readonly limit: number;
-  /** Reads a fetched value as a key set. Throws an OutboundError for any other value. */
+  /** Parses a fetched value as a key set. Throws an OutboundError if the value is not valid. */
   readonly read: (value: unknown, url: string) => PublishedSet;
 }
 
@@ -190,7 +195,10 @@ class PublishedKeys {
     this.#what = what;
   }
 
-  /** Returns whether the keys at this URL fit, by the rules of `ClientKeySource.haveOne`. */
+  /**
+   * Returns whether `fits` is true for the keys at this URL. Fetches the keys as
+   * `ClientKeySource.haveOne` describes.
+   */
   async haveOne(
     clientId: string,
     url: string,
@@ -222,8 +230,8 @@ class PublishedKeys {
   }
 
   /**
-   * Fetches the keys. If the fetch fails, Portico still uses keys that are fresh, and waits before
-   * the next fetch.
+   * Fetches the keys. If the fetch fails, keeps the keys that are still fresh and waits before the
+   * next fetch.
    */
   async #fetch(url: string, clientId: string): Promise<Published> {
     const published = this.#published;
@@ -246,7 +254,7 @@ class PublishedKeys {
         set,
         fetchedAt: now,
         freshUntil: now + fresh,
-        // A client may replace its keys at any time after the first fetch.
+        // The keys may change soon after the first fetch, so allow the second fetch immediately.
         nextFetchAt: now + (isRepeated ? BETWEEN_FETCHES : 0),
       };
       published.put(url, fetched);
@@ -263,7 +271,7 @@ class PublishedKeys {
   }
 }
 
-/** Returns the name under which the limits for fetches count this client. */
+/** Returns the name by which the fetch limits identify this client. */
 function getPerson(clientId: string): string {
   return JSON.stringify(['a client', clientId, 'its keys']);
 }

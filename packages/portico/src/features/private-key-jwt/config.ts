@@ -7,8 +7,8 @@ export const privateKeyJwtShape = {
 
 export interface PrivateKeyJwtConfig {
   /**
-   * Whether clients can authenticate with signed assertions (`private_key_jwt`, RFC 7523). Applies
-   * to clients whose registration or document names this method. Default: false.
+   * Whether clients can authenticate with signed assertions (`private_key_jwt`, RFC 7523). A client
+   * can use this method only if its registration or document names it. Default: false.
    */
   readonly private_key_jwt?: boolean | undefined;
 }

@@ -9,9 +9,9 @@ import type { ClientKeys } from '../../store/client.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 /**
- * One key of each kind, from the examples in RFC 7515 (appendices A.2 and A.3) and RFC 8037
- * (appendix A.1). The private keys are public, so Portico ignores the results of verifications with
- * these keys.
+ * One public key of each type, from the examples in RFC 7515 (appendices A.2 and A.3) and RFC 8037
+ * (appendix A.1). Anyone can find their private keys in these RFCs, so Portico ignores the result
+ * of each verification with these keys.
  */
 const EXAMPLES: readonly JsonObject[] = [
   {
@@ -38,8 +38,9 @@ const NO_KEYS: ClientKeys = {
 };
 
 /**
- * Returns a substitute for a client that does not exist or has no keys. With it, the response takes
- * as long as for a real client. The server never accepts a signature for this substitute.
+ * Returns a stand-in for a client that does not exist or has no keys. The stand-in makes the
+ * response take as long as for a real client. The server never accepts a signature for the
+ * stand-in.
  */
 export function decoyClient(clientId: string): KeyedClient {
   return { id: clientId, registeredBy: 'operator', keys: NO_KEYS };
@@ -52,8 +53,8 @@ export function isDecoyClient({ keys }: KeyedClient): boolean {
 let keys: readonly PublicKey[] | null = null;
 
 /**
- * If the client has no suitable key, verifies the signature with an example key. This takes as long
- * as a real verification.
+ * Verifies the signature with an example key when the client has no suitable key. As a result, the
+ * response takes as long as with a real key.
  */
 export function checkDecoySignature(assertion: Jws): void {
   keys ??= EXAMPLES.map(readPublicKey).filter((key) => key !== null);

@@ -9,8 +9,8 @@ export const pushedShape = {
 
 export interface PushedConfig {
   /**
-   * Whether clients can push their authorization requests (RFC 9126). With `accept`, clients may
-   * push them. With `require`, clients must push them. Default: `off`.
+   * Whether clients can push authorization requests to the server (RFC 9126). `off`: they cannot.
+   * `accept`: they can. `require`: they must. Default: `off`.
    */
   readonly pushed_authorization_requests?: 'off' | 'accept' | 'require' | undefined;
 }

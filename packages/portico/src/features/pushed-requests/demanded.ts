@@ -3,8 +3,8 @@ import { OAuthError } from '../../errors.ts';
 
 /**
  * Returns an error if the client had to push its authorization request but did not (RFC 9126
- * sections 5 and 6). Otherwise returns null. A client that is registered to push its requests gets
- * the error even while the server does not accept pushed requests.
+ * sections 5 and 6). Otherwise, returns null. A client whose registration requires pushed requests
+ * gets the error even if the server does not accept pushed requests.
  */
 export function refuseUnpushed(
   { pushesRequests }: ClientDemands,

@@ -10,25 +10,25 @@ import type { KeyBinding } from '../../tokens/key-binding.ts';
 import type { PushedRequests } from './pushed.ts';
 import { pushingClients } from './pushing-clients.ts';
 
-/** The path where clients push authorization requests, below `base_path`. */
+/** The path where clients push authorization requests, relative to `base_path`. */
 export const PAR_PATH = '/oauth/par';
 
 /**
- * Handles POST /oauth/par (RFC 9126). Authenticates the client, and checks and stores its
- * authorization request.
+ * Handles POST /oauth/par (RFC 9126). Authenticates the client, then checks and stores the
+ * authorization request that the client sent.
  */
 export class ParEndpoint {
   readonly #pushed: PushedRequests;
   readonly #parts: Parts;
   readonly #authentication: ClientAuthentication;
-  /** The URL of this endpoint, which proofs must name. */
+  /** The URL of this endpoint. DPoP proofs must name it. */
   readonly #url: string;
 
   constructor(pushed: PushedRequests, server: Server, parts: Parts) {
     this.#pushed = pushed;
     this.#parts = parts;
     this.#url = `${server.issuer}${PAR_PATH}`;
-    // An assertion can also name the token endpoint's URL as its audience.
+    // An assertion may also name the token endpoint's URL as its audience.
     this.#authentication = parts.authenticating(
       pushingClients(server, parts),
       TOKEN_PATH,
@@ -39,11 +39,11 @@ export class ParEndpoint {
   readonly answer: Handler = async (request): Promise<Reply> => {
     const { binding, checks } = this.#parts;
     const form = await formParameters(request);
-    // Check the proof before client authentication, as the token endpoint does.
+    // Check the DPoP proof before the client authentication, as the token endpoint does.
     const proved = binding === null ? null : await binding.prove(request, this.#url);
     const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
-    // The client id is required in addition to authentication (section 2.1).
+    // The parameter `client_id` is required in addition to the client authentication (section 2.1).
     form.require('client_id');
     if (form.has('request_uri'))
       throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');
@@ -56,16 +56,17 @@ export class ParEndpoint {
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
     if (proved === null) return reply;
-    // Mark the proof as used last. Each used proof is a row in the store. If rejected requests used
-    // up proofs, an attacker could create any number of rows.
+    // Mark the proof as used last, because each used proof is a row in the store. If rejected
+    // requests used up proofs, an attacker could fill the store with rows.
     await proved.claim();
     return withFields(reply, await proved.answerFields());
   };
 }
 
 /**
- * Returns the parameter that binds the code to the proof's key (RFC 9449 section 10.1). Returns an
- * empty list if the form already contains the parameter. Throws if the form names another key.
+ * Returns the parameter that binds the authorization code to the proof's key (RFC 9449 section
+ * 10.1). Returns an empty list if the form already contains this parameter. Throws if the form
+ * names another key.
  */
 function getKey(
   form: Parameters,

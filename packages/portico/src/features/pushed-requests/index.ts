@@ -5,7 +5,10 @@ import { refuseUnpushed } from './demanded.ts';
 import { PAR_PATH, ParEndpoint } from './endpoint.ts';
 import { PushedRequests } from './pushed.ts';
 
-/** Accepts authorization requests that clients push before they redirect a browser (RFC 9126). */
+/**
+ * Lets clients push authorization requests to the server before they redirect the browser (RFC
+ * 9126).
+ */
 export const pushedRequests = defineFeature({
   name: 'pushed_requests',
   config: pushedShape,

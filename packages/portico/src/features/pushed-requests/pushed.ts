@@ -21,8 +21,8 @@ export interface PushedRequest {
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const SECRET = /^[\w-]{43}$/;
 /**
- * The lifetime of a `request_uri`, in seconds. It can be short, because the client redirects the
- * browser immediately.
+ * The lifetime of a `request_uri`, in seconds. A short lifetime is enough, because clients redirect
+ * the browser immediately.
  */
 const LIFETIME = 60;
 
@@ -30,9 +30,9 @@ const LIFETIME = 60;
  * Stores pushed authorization requests (RFC 9126) until a browser sends their `request_uri`
  * (decision 44).
  *
- * The request's id is derived from the `request_uri` and the client. The same id identifies the
- * pushed request, the browser's cookie during sign-in, and the consent request. As a result,
- * Portico asks only the first user who opens the `request_uri` for consent.
+ * The request's id is derived from the `request_uri` and the client. It identifies the pushed
+ * request, the browser's cookie during sign-in, and the consent request. Therefore, only the first
+ * user who opens the `request_uri` can be asked for consent.
  */
 export class PushedRequests implements DirectRequests {
   readonly #server: Server;
@@ -98,16 +98,16 @@ export class PushedRequests implements DirectRequests {
 }
 
 /**
- * Returns the id of the request. The id depends on the client, so another client cannot use the
- * `request_uri`.
+ * Derives the id of the request. The id depends on the client, so another client cannot use the
+ * same `request_uri`.
  */
 function deriveRequestId(secret: string, clientId: string): string {
   return keyedHash(secret, 'a pushed request of', clientId);
 }
 
 /**
- * Whether the request counts towards the limit for unverified clients. A request does not count if
- * its client has authenticated and an operator registered it.
+ * Whether the request counts toward the limit for unverified clients. A request does not count if
+ * an operator registered its client and the client has authenticated.
  */
 function isOpenToAnyone({ public: isPublic, registeredBy }: Client): boolean {
   return isPublic || registeredBy !== 'operator';

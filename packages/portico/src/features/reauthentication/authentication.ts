@@ -1,19 +1,19 @@
 import type { KnownAuthentication } from '../../authorization/authentication.ts';
 import type { Details } from '../../store/grant.ts';
 
-/** The user's authentication, in the details of an authorization. */
+/** How and when the user authenticated, as stored in the details of an authorization. */
 export interface KeptAuthentication {
-  /** When the user authenticated, in seconds since 1970, as in ID tokens. */
+  /** When the user authenticated, in seconds since 1970. ID tokens use the same unit. */
   readonly auth_time: number;
   readonly acr?: string | undefined;
   readonly amr?: readonly string[] | undefined;
 }
 
-/** The key under which an authorization's details contain the authentication. */
+/** The key of the authentication in an authorization's details. */
 const KEPT_AS = 'authentication';
 
 /**
- * Returns the details of a new authorization, or undefined if the host does not know how the user
+ * Returns the details for a new authorization, or undefined if the host does not know when the user
  * authenticated.
  */
 export function toDetails(known: KnownAuthentication | null): Details | undefined {

@@ -3,7 +3,7 @@ import { isSilent, promptValues } from '../../authorization/request-parameters.t
 import { OAuthError } from '../../errors.ts';
 import { quoted } from '../../quoting.ts';
 
-/** Matches at most ten digits, which is more than three centuries in seconds. */
+/** Matches at most ten digits. Ten digits of seconds are more than three centuries. */
 const MAX_AGE = /^[0-9]{1,10}$/;
 
 /**

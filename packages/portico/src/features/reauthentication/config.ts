@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { trueOrFalse } from '../../config.ts';
 
 /**
- * A value must not contain spaces, because `acr_values` separates values by spaces. A value must
- * not contain quotes or backslashes, because the `WWW-Authenticate` header puts the value in
- * quotes.
+ * Matches a level of assurance. It must not contain spaces, because `acr_values` is a list
+ * separated by spaces. It must not contain quotes or backslashes, because the `WWW-Authenticate`
+ * header puts it in quotes.
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/;
 
@@ -26,9 +26,10 @@ export const reauthenticationShape = {
 
 export interface ReauthenticationConfig {
   /**
-   * Whether clients can ask a user to authenticate again, with `prompt=login`, `max_age` and
-   * `acr_values` (OpenID Connect Core section 3.1.2.1). ID tokens then say when and how the user
-   * authenticated. Needs `authenticatedAt` and `reauthenticateUrl` in the host. Default: false.
+   * Whether clients can require a user to authenticate again, with `prompt=login`, `max_age` or
+   * `acr_values` (OpenID Connect Core section 3.1.2.1). ID tokens then also say when and how the
+   * user authenticated. The host must provide `authenticatedAt` and `reauthenticateUrl`. Default:
+   * false.
    */
   readonly reauthentication?: boolean | undefined;
   /**

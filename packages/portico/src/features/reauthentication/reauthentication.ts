@@ -20,15 +20,15 @@ import {
 import { toDetails } from './authentication.ts';
 
 /**
- * Sends a user to a page of the host if a request requires them to authenticate again (OpenID
- * Connect Core section 3.1.2.1). Does so only once per request, to avoid a redirect loop.
+ * Redirects users to a page of the host if a request requires them to authenticate again (OpenID
+ * Connect Core section 3.1.2.1). Redirects only once per request, to avoid a loop.
  */
 export class Reauthentication implements Interaction {
   readonly #server: Server;
   readonly #page: NonNullable<CompleteHost['reauthenticateUrl']>;
   readonly #supported: readonly string[];
 
-  /** `supported` contains the levels of assurance that the host can reach. */
+  /** `supported` contains the levels of assurance that the host's sign-in pages can reach. */
   constructor(
     server: Server,
     page: NonNullable<CompleteHost['reauthenticateUrl']>,
@@ -45,8 +45,8 @@ export class Reauthentication implements Interaction {
     const isFresh = this.#isFresh(further, known, visit.receivedAt);
     const acrValues = this.#acrValues(further);
     const isReached = acrValues.length === 0 || acrValues.includes(known?.acr ?? '');
-    // Levels in a request are only a preference, so a missing level never causes an error (OpenID
-    // Connect Core section 5.5.1).
+    // `acr_values` is only a preference. Therefore, a level that the user has not reached never
+    // causes an error (OpenID Connect Core section 5.5.1).
     const mayStay = isReached || visit.isBack || asked.silent === true;
     if (!isFresh && visit.isBack) return { refusal: notFresh(known) };
     if (!isFresh || !mayStay) return { page: this.#pageFor(further) };
@@ -55,9 +55,9 @@ export class Reauthentication implements Interaction {
   }
 
   /**
-   * Checks the authentication again when the user answers the consent page. The page may have been
-   * open for longer than `max_age`, or the browser may have an older session by now. Returns the
-   * authentication of the session that sent the answer.
+   * Checks the authentication again when the user submits the consent page. By now, the page may
+   * have been open for longer than `max_age`, or the browser may have an older session. Returns the
+   * authentication of the session that submitted the page.
    */
   async confirm(
     { further = {}, details }: ConsentRequest,
@@ -74,10 +74,10 @@ export class Reauthentication implements Interaction {
   }
 
   /**
-   * Whether the request is for this user. If the request's `id_token_hint` names another user, the
-   * server must not send a successful response (OpenID Connect Core section 3.1.2.2). The hint must
-   * be an ID token of this client. Otherwise, a client could forge hints to find out who is signed
-   * in. For `prompt=none`, the remembered consent decides.
+   * Whether the request is for this user. If its `id_token_hint` names another user, the server
+   * must not send a successful response (OpenID Connect Core section 3.1.2.2). The hint must be an
+   * ID token of this client. Otherwise, a client could forge hints to find out who is signed in.
+   * Always true for `prompt=none`, because the remembered consent then decides.
    */
   async #isNamed(
     { clientId, further: { id_token_hint: hint } = {}, silent }: AuthorizationRequest,
@@ -109,23 +109,21 @@ export class Reauthentication implements Interaction {
     if (known === null) return false;
     const longest = Number(maxAge ?? Number.POSITIVE_INFINITY) * 1000;
     const age = this.#server.clock() - known.at;
-    // Do not ask again if the user has just signed in for this request.
+    // Do not send the user to authenticate again right after they signed in for this request.
     if (known.at >= receivedAt) return age <= Math.max(longest, JUST_NOW);
     return !isLogin && longest > 0 && age <= longest;
   }
 }
 
-/** The request parameters that features add. */
+/** The authorization request parameters that features add. */
 type Further = Readonly<Record<string, string>>;
 
-/**
- * The key under which the consent request's details contain the time of the authorization request.
- */
+/** The key of the authorization request's time in the consent request's details. */
 const RECEIVED_AT = 'request_received_at';
 
 /**
- * How long a sign-in for this authorization request counts as recent, in milliseconds, even if
- * `max_age` is shorter.
+ * How long a sign-in for the current authorization request is recent enough, in milliseconds, even
+ * if `max_age` is shorter.
  */
 const JUST_NOW = 60_000;
 

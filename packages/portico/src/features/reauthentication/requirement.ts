@@ -10,10 +10,9 @@ import { readDetails } from './authentication.ts';
 declare module '../../resource/token-accessor.ts' {
   interface TokenMembers {
     /**
-     * Requires a usable token of a user whose authentication meets the requirement: recent enough,
-     * and at an accepted level of assurance. Otherwise, throws an error that becomes a 401 response
-     * and tells the client what to request (RFC 9470 section 3). Needs
-     * `oauth_server:reauthentication`.
+     * Throws unless the token is usable and its user's authentication meets the requirement: recent
+     * enough, and at an accepted level of assurance. The error becomes a 401 response that tells
+     * the client what to request (RFC 9470 section 3). Requires `oauth_server:reauthentication`.
      *
      * @example
      * token().requireScope('payments:write');
@@ -25,12 +24,12 @@ declare module '../../resource/token-accessor.ts' {
 
 declare module '../../errors.ts' {
   interface BearerErrorCodes {
-    /** The user must authenticate again or in another way (RFC 9470 section 3). */
+    /** The user must authenticate again or by another method (RFC 9470 section 3). */
     readonly insufficient_user_authentication: true;
   }
 }
 
-/** Returns a function that adds `requireAuthentication` to a token. */
+/** Returns a function that adds the method `requireAuthentication` to a token. */
 export function makesRequirement(isOn: boolean, clock: () => number): MakesTokenMembers {
   return (token, refuse) => ({
     requireAuthentication(requirement) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The maximum time, in seconds. */
+/** The maximum value of `refresh_retry_seconds`. */
 const LONGEST_RETRY = 300;
 
 /** The setting that this feature adds to `oauth_server`. */
@@ -14,9 +14,9 @@ export const refreshRetryShape = {
 
 export interface RefreshRetryConfig {
   /**
-   * For how many seconds a client can use a refresh token again and get the same response, at most
-   * 300. The time ends early when the client uses the new refresh token. With 0, every second use
-   * of a refresh token is a replay. Default: 0.
+   * How long a client can use an old refresh token again and get the same response, in seconds. The
+   * maximum is 300. The time ends early when the client uses the new refresh token. With 0, every
+   * second use of a refresh token is a replay. Default: 0.
    */
   readonly refresh_retry_seconds?: number | undefined;
 }

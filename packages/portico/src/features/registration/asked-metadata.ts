@@ -16,9 +16,12 @@ import { quoted, quotedUri } from '../../quoting.ts';
 import type { ApplicationType } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
-/** Reads the metadata that a client sends (RFC 7591 section 2), and decides what to register. */
+/**
+ * Reads the metadata that a client sends to register itself (RFC 7591 section 2), and decides which
+ * values to register.
+ */
 
-/** The JSON object that the client sent. */
+/** The JSON object in a client's registration request. */
 export type SentMetadata = Readonly<Record<string, unknown>>;
 
 export interface MetadataRules {
@@ -27,13 +30,13 @@ export interface MetadataRules {
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
   /**
-   * Whether the client has sent an initial access token. Then an operator has vouched for the
-   * client, and the client can get tokens without a user.
+   * Whether the client has sent an initial access token, which an operator gives to clients that
+   * the operator trusts. Such a client can get tokens without a user.
    */
   readonly cameWithToken: boolean;
   /**
-   * Whether the client has ever used an initial access token. Without one, it cannot set the fields
-   * that require such a token. Defaults to `cameWithToken`.
+   * Whether the client has ever used an initial access token. If not, it cannot set the metadata
+   * fields that require such a token. Defaults to `cameWithToken`.
    */
   readonly wasVouchedFor?: boolean;
   /** Whether the client can have a secret. */
@@ -41,32 +44,32 @@ export interface MetadataRules {
   /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   /**
-   * The protections that a client can require. The server ignores a required protection that it
-   * does not offer.
+   * The protections that a client can require for itself. The server ignores a required protection
+   * that it does not offer.
    */
   readonly demands: readonly ClientDemand[];
-  /** The fields that features add. */
+  /** The metadata fields that features add. */
   readonly further?: readonly MetadataField[];
 }
 
 const MOST_REDIRECT_URIS = 20;
 /**
- * The maximum total length of the redirect URIs, in characters. It is small, because anyone can
- * make the server store URIs here.
+ * The maximum total length of the redirect URIs, in characters. The limit is low, because anyone
+ * can make the server store redirect URIs.
  */
 const MOST_CHARACTERS = 4000;
-/** The name of a client that sends no name. */
+/** The name of a client whose metadata contains no name. */
 const UNNAMED = 'An application without a name';
 
 /**
- * Returns the registration for this metadata. Throws `invalid_redirect_uri` or
- * `invalid_client_metadata`. Replaces or omits an unsupported value if the client only gets less as
- * a result (RFC 7591 section 2). The response shows the client what was registered. Ignores unknown
- * fields and a software statement (section 3.1.1).
+ * Decides what to register for this metadata. Replaces or omits an unsupported value if this gives
+ * the client fewer rights (RFC 7591 section 2). The response then shows the client what was
+ * registered. Ignores unknown fields and software statements (section 3.1.1). Throws
+ * `invalid_redirect_uri` or `invalid_client_metadata` for other invalid metadata.
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
-  // Without an initial access token, anyone can register. Keys or a secret then prove only that
+  // A client without an initial access token can be anyone. Its keys or secret prove only that
   // later requests come from the same client.
   const isStranger = method === 'none' || !rules.cameWithToken;
   const grants = readGrants(sent, isStranger, rules.grantTypes);
@@ -90,8 +93,8 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
 }
 
 /**
- * Returns the values of the fields that features add. Returns an empty list for a field that the
- * client does not send.
+ * Returns the values of the metadata fields that features add. A field that the client does not
+ * send has an empty list.
  */
 function readFurther(
   sent: SentMetadata,
@@ -123,7 +126,10 @@ export function invalidMetadata(description: string, detail: string | null = nul
   return new OAuthError('invalid_client_metadata', description, detail);
 }
 
-/** Returns a string, or undefined if the field is missing or empty. */
+/**
+ * Returns the string in a metadata field, or undefined if the field is missing or empty. Throws for
+ * any other type.
+ */
 function readText(sent: SentMetadata, name: string): string | undefined {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (saysNothing(value)) return undefined;
@@ -139,7 +145,10 @@ function readTexts(sent: SentMetadata, name: string): readonly string[] | undefi
   throw invalidMetadata(`The field ${name} must be a list of texts.`);
 }
 
-/** Returns a boolean, or false if the field is missing. */
+/**
+ * Returns the boolean in a metadata field, or false if the field is missing. Throws for any other
+ * type.
+ */
 function readFlag(sent: SentMetadata, name: string): boolean {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (saysNothing(value)) return false;
@@ -158,16 +167,16 @@ function readAlgorithm(sent: SentMetadata, known: SigningAlgorithms): string | u
 
 function readName(sent: SentMetadata): string {
   const name = readText(sent, 'client_name') ?? '';
-  // Databases cannot store an unpaired surrogate, and pages cannot show it.
+  // Reject unpaired surrogates, because databases cannot store them and pages cannot show them.
   if (!name.isWellFormed())
     throw invalidMetadata('The field client_name is not well-formed Unicode.');
   return name.trim() === '' ? UNNAMED : name;
 }
 
 /**
- * Returns how the client authenticates. A client that names no method requests a secret (RFC 7591
- * section 2). If the client cannot have a secret, it becomes a public client, which PKCE protects.
- * The response then shows that the client has no secret.
+ * Returns the authentication method to register. A client that names no method requests a secret
+ * (RFC 7591 section 2). If it cannot have one, it becomes a public client, which PKCE protects. The
+ * response then shows that the client has no secret.
  */
 function readMethod(
   sent: SentMetadata,
@@ -187,9 +196,9 @@ function readMethod(
 }
 
 /**
- * Returns the client's keys, if it authenticates with keys. Only a client with an initial access
- * token can give a URL for its keys. Otherwise, anyone could make this server send requests to any
- * other server.
+ * Returns the keys of a client that authenticates with keys. Only a client with an initial access
+ * token can register a URL for its keys. Otherwise, anyone could make this server send requests to
+ * any other server.
  */
 function readKeys(
   sent: SentMetadata,
@@ -241,9 +250,9 @@ function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
 }
 
 /**
- * Returns the redirect URIs to register, and the application type. Skips private-use schemes
- * without a dot if there are other URIs, because any application could claim such a scheme (RFC
- * 8252 section 8.4). Assistants that send such a URI also send other URIs.
+ * Returns the redirect URIs and the application type to register. If the client also has other
+ * URIs, skips URIs whose private-use scheme contains no dot. Any application could claim such a
+ * scheme (RFC 8252 section 8.4). Assistants that send such a URI also send other URIs.
  */
 function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];
@@ -275,10 +284,11 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 }
 
 /**
- * Returns the offered scopes that the client requests. Returns all offered scopes if the client
- * requests none, and for every unverified client. Otherwise, assistants could never request more
- * scopes later, because they register only with the scopes that they need first. Users can still
- * grant only scopes that their permissions allow. Unverified clients never get `mcp:service`.
+ * Returns the scopes to register: the requested scopes that the server offers, or all offered
+ * scopes if the client requests none. Unverified clients always get all offered scopes except
+ * `mcp:service`. Otherwise, assistants could not request more scopes later, because they register
+ * only with the scopes that they need first. Users can still grant only scopes that their
+ * permissions allow.
  */
 function readScopes(
   sent: SentMetadata,

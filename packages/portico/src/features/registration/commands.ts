@@ -87,7 +87,7 @@ const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
     });
 };
 
-/** Adds all commands for initial access tokens. */
+/** Adds the commands that manage initial access tokens. */
 export const addInitialAccessTokenCommands: AddCommands = (program, context) => {
   addInitialAccessTokenCreate(program, context);
   addInitialAccessTokenList(program, context);

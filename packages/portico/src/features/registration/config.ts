@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../../keys/times.ts';
 
 /**
- * The maximum value of `registrations_per_hour`. The server stores at most this many unused
- * clients.
+ * The maximum value of `registrations_per_hour`. It equals the maximum number of unused clients in
+ * the store.
  */
 const MOST_REGISTRATIONS = 10_000;
 
-/** The minimum lifetime of secrets, in seconds. */
+/** The minimum lifetime of a client secret, in seconds. */
 const SHORTEST_TTL = 3600;
 
 const WRONG_TTL =
@@ -39,21 +39,21 @@ export const registrationShape = {
 
 export interface RegistrationConfig {
   /**
-   * Whether clients can register themselves (RFC 7591, RFC 7592). `open` lets everyone register a
-   * public client. `initial_access_token` requires a token that you create with
-   * `oauth:initial-access-token:create`. Default: `off`.
+   * Whether clients can register themselves (RFC 7591, RFC 7592). `off`: they cannot. `open`:
+   * anyone can register a public client. `initial_access_token`: clients need a token that you
+   * create with `oauth:initial-access-token:create`. Default: `off`.
    */
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /**
-   * How many clients can register per hour from one network without an initial access token. A
-   * network is one IPv4 address, or one /64 of IPv6 addresses. If an assistant runs on its vendor's
+   * How many clients without an initial access token can register per hour from one network. A
+   * network is one IPv4 address or one /64 of IPv6 addresses. If an assistant runs on its vendor's
    * servers, all of its users register from a few addresses. Default: 60.
    */
   readonly registrations_per_hour?: number | undefined;
   /**
-   * Gives a secret to clients that register themselves with `client_secret_basic` or
-   * `client_secret_post`, such as Microsoft 365 Copilot. The value is how long secrets are valid,
-   * in seconds (3,600 or more), or `never_expires`. From the last third of this time on, a client
+   * How long the secret of a client that registers itself is valid, in seconds (3,600 or more), or
+   * `never_expires`. With this setting, clients such as Microsoft 365 Copilot can register with
+   * `client_secret_basic` or `client_secret_post`. From the last third of this time on, a client
    * gets a new secret when it reads or updates its registration (RFC 7592). Without this setting,
    * only clients with an initial access token get a secret.
    */

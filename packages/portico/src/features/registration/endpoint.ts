@@ -15,15 +15,15 @@ import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 import type { Handler } from '../../endpoints/endpoint.ts';
 
-/** The path of the registration endpoint, below `base_path`. */
+/** The path of the registration endpoint, relative to `base_path`. */
 export const REGISTER_PATH = '/oauth/register';
 
 /** The maximum size of a request body, in bytes. */
 const BODY_LIMIT = 64 * 1024;
 
 /**
- * Handles POST /oauth/register (RFC 7591). With a registration access token, it also handles GET,
- * PUT and DELETE for the client that the query names (RFC 7592).
+ * Handles POST /oauth/register (RFC 7591). Also handles GET, PUT and DELETE with a registration
+ * access token, for the client in the query parameter `client_id` (RFC 7592).
  */
 export class RegisterEndpoint {
   readonly #registrations: Registrations;
@@ -90,8 +90,8 @@ export class RegisterEndpoint {
   }
 
   /**
-   * Returns all registered data, even if the client requested something else (RFC 7591 section
-   * 3.2.1, RFC 7592 section 3).
+   * Returns all metadata as the server registered it, even if the client requested other values
+   * (RFC 7591 section 3.2.1, RFC 7592 section 3).
    */
   async #information(client: Client, token: string): Promise<Readonly<Record<string, unknown>>> {
     const { issuer, demands, furtherMetadata } = this.#server;
@@ -116,8 +116,9 @@ export class RegisterEndpoint {
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
 
 /**
- * Describes a secret (RFC 7591 section 3.2.1). A null secret means that the client already has its
- * secret. The result then contains only the expiry time, if the secret expires.
+ * Returns the response members for a client secret (RFC 7591 section 3.2.1). If `secret` is null,
+ * the client already has its secret. The result then contains only the expiry time, or nothing if
+ * the secret never expires.
  */
 function describeSecret(
   secret: string | null,
@@ -128,7 +129,7 @@ function describeSecret(
   return expiresAt === null ? {} : { client_secret_expires_at: seconds };
 }
 
-/** Returns a request's bearer token, or null. */
+/** Returns the bearer token from the request's header, or null. */
 function bearerToken(request: Request): string | null {
   const credentials = parseBearer(request.headers.get('authorization'));
   if (credentials === null) return null;

@@ -12,7 +12,7 @@ import {
 
 const SECURITY = [{ registration_access_token: [] }] as const;
 
-/** The metadata that a client can send (RFC 7591 section 2). */
+/** The metadata that a client can send in a registration request (RFC 7591 section 2). */
 const METADATA = {
   client_name: TEXT,
   application_type: { enum: ['web', 'native'] },
@@ -25,7 +25,7 @@ const METADATA = {
   jwks_uri: URL_TEXT,
 } as const;
 
-/** The information about a registered client (RFC 7591 section 3.2.1). */
+/** The server's response with the registered client (RFC 7591 section 3.2.1). */
 const CLIENT = jsonAnswer(
   'The registered client.',
   objectOf(

@@ -6,50 +6,55 @@ import { insertClient } from '../../store/sql/client-statements.ts';
 import { spendInitialAccessToken } from '../../store/sql/initial-access-tokens.ts';
 import { exists } from '../../store/sql/statements.ts';
 
-/** Where a registration comes from. */
+/** Where a registration request comes from. */
 export interface RegistrationOrigin {
-  /** The network that the registration came from. Empty if unknown. */
+  /** The network that sent the registration request. Empty if unknown. */
   readonly network: string;
   /** The SHA-256 hash of the initial access token. Null if the client sent no token. */
   readonly initialTokenHash: string | null;
 }
 
-/** A client that registers itself (RFC 7591). */
+/** A client that is about to register itself (RFC 7591). */
 export interface NewRegistration extends RegistrationOrigin {
   readonly client: Client;
   /**
-   * The SHA-256 hash of the registration access token. The client manages its registration with
-   * this token.
+   * The SHA-256 hash of the registration access token, with which the client manages its
+   * registration.
    */
   readonly tokenHash: string;
 }
 
-/** Limits for clients that register themselves. */
+/** Limits on how many clients can register themselves. */
 export interface RegistrationLimits {
   /**
-   * How many clients may register from one network within `period`. This limit and the next one do
-   * not apply to clients with an initial access token.
+   * The maximum number of clients that can register from one network within `period`. Clients with
+   * an initial access token are exempt from this limit and from `unused`.
    */
   readonly ofOneNetwork: number;
   /**
-   * The maximum number of clients that were never used. At the limit, a registration replaces the
-   * oldest of these clients if it is older than `period`. Otherwise, the server refuses it.
+   * The maximum number of clients that have never been used. When this limit is reached, a new
+   * registration replaces the oldest unused client if that client is older than `period`.
+   * Otherwise, the server rejects the registration.
    */
   readonly unused: number;
-  /** The period of the limits, in milliseconds. */
+  /** The period for both limits, in milliseconds. */
   readonly period: number;
 }
 
 /**
- * Why a client was not registered. `token`: the client's initial access token is not usable.
- * `network` and `all`: too many clients have registered from the client's network or in total.
+ * Why the server did not register a client. `token`: the initial access token cannot be used.
+ * `network`: too many clients have registered from the same network. `all`: there are too many
+ * unused clients.
  */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }
   /** The client can try again at `until`, in milliseconds since 1970. */
   | { readonly reason: 'network' | 'all'; readonly until: number };
 
-/** Reads and writes clients that register themselves (RFC 7591, 7592), in `oauth_clients`. */
+/**
+ * Reads and writes clients that register themselves (RFC 7591, RFC 7592) in the table
+ * `oauth_clients`.
+ */
 export class RegistrationRecords {
   readonly #database: Database;
 
@@ -58,9 +63,9 @@ export class RegistrationRecords {
   }
 
   /**
-   * Registers a client within the limits and counts one use of the initial access token, or does
-   * neither. Simultaneous calls run one after the other, even in different processes. Returns null
-   * if the client was registered.
+   * Registers a client within the limits and counts one use of the initial access token. Does
+   * either both or neither. Simultaneous calls run one after the other, even in different
+   * processes. Returns null if the client was registered.
    */
   async registerClient(
     registration: NewRegistration,
@@ -69,7 +74,7 @@ export class RegistrationRecords {
     addition?: ClientAddition,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
-    // Check before the transaction. Rejecting a client that must wait then needs no write.
+    // Check the limits before the transaction. As a result, rejecting a client needs no write.
     const refusal = await this.findRefusal(registration, limits, now);
     if (refusal !== null) return refusal;
     return this.#database.transaction(
@@ -79,7 +84,8 @@ export class RegistrationRecords {
           if (refused === null) await addition?.(connection);
           return refused;
         }),
-      // Read the result in a new transaction. `inTurn` waits until the lost transaction has ended.
+      // If the commit's result is unknown, look up the client in a new transaction. `inTurn` waits
+      // until the earlier transaction has ended.
       async (_, refused) =>
         refused !== null ||
         this.#database.transaction((connection) =>
@@ -89,8 +95,8 @@ export class RegistrationRecords {
   }
 
   /**
-   * Returns why the server would reject a client with this origin now, or null if it would register
-   * the client.
+   * Returns why the server would currently reject a registration with this origin, or null if it
+   * would accept the registration.
    */
   async findRefusal(
     registration: RegistrationOrigin,
@@ -102,7 +108,7 @@ export class RegistrationRecords {
   }
 
   /**
-   * Whether the client registered with an initial access token. If so, an operator has vouched for
+   * Whether the client registered with an initial access token, which an operator must have given
    * it.
    */
   async hasInitialToken(clientId: string): Promise<boolean> {
@@ -114,8 +120,8 @@ export class RegistrationRecords {
   }
 
   /**
-   * Returns the hash of the registration access token. Returns null for an unknown client, and for
-   * a client that did not register itself.
+   * Returns the hash of the client's registration access token. Returns null if the client is
+   * unknown or did not register itself.
    */
   async findRegistrationHash(clientId: string): Promise<string | null> {
     const { rows } = await this.#database.execute<{ registration_hash: string | null }>(
@@ -127,11 +133,11 @@ export class RegistrationRecords {
   }
 
   /**
-   * Updates the client. Returns false in these cases:
+   * Updates the client. Returns false in any of these cases:
    *
    * - The client was revoked.
    * - Its registration access token has changed.
-   * - The client has been used, and its redirect URIs would change.
+   * - The client has been used, and the update would change its redirect URIs.
    */
   async updateRegistration(
     client: Client,
@@ -172,8 +178,8 @@ async function updateRegistration(
 }
 
 /**
- * Writes the row that every registration writes first. The lock on this row makes registrations run
- * one after the other, even in different processes.
+ * Runs `work` after locking a row that every registration locks first. As a result, registrations
+ * run one after the other, even in different processes.
  */
 async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
   await connection.execute('UPDATE oauth_initial_access_tokens SET uses_left = 0 WHERE id = ?', [
@@ -183,7 +189,8 @@ async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Pro
 }
 
 /**
- * Only one registration runs at a time. No other client registers between the count and the insert.
+ * Registers the client. Only one registration runs at a time, so no other client can register
+ * between the count and the insert.
  */
 async function register(
   connection: SqlConnection,
@@ -200,8 +207,8 @@ async function register(
   )
     return { reason: 'token' };
   if (refusal !== null) {
-    // If the oldest client was used in the meantime, this statement removes nothing. The store then
-    // has one client more than the limit.
+    // If the oldest client has been used in the meantime, this statement removes nothing. The store
+    // then contains one client more than the limit.
     await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
       refusal.oldest,
     ]);
@@ -216,8 +223,8 @@ async function register(
 }
 
 /**
- * Returns why no other client may register now, or which unused client must be removed first.
- * Returns null if a client may register.
+ * Returns null if another client may register now. Otherwise, returns why it may not, or which
+ * unused client must be removed first.
  */
 async function getRefusal(
   connection: SqlConnection,
@@ -225,7 +232,7 @@ async function getRefusal(
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
-  // Other registrations must not block clients with an initial access token: the operator decides
+  // The limits do not apply to clients with an initial access token, because the operator decides
   // how many clients can register with tokens.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(

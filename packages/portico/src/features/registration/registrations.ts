@@ -28,18 +28,21 @@ import { GivenSecrets, type GivenSecret } from './given-secrets.ts';
 import { requireSamePlaces, scopesReplaced } from './replaced-metadata.ts';
 import { Replacing } from './replacing.ts';
 
-/** A new client and the values that are shown once. */
+/**
+ * A new client, with its secret and its registration access token. The server stores these two
+ * values only as hashes.
+ */
 export interface Registered {
   readonly client: Client;
   /** The client secret, or null if the client has no secret. */
   readonly secret: string | null;
-  /** 256 random bits, base64url. */
+  /** 256 random bits, encoded as base64url. */
   readonly registrationAccessToken: string;
 }
 
 /**
- * How many clients can register from one network per hour, and how many unused clients the store
- * contains at most (decision 36).
+ * The limits for registrations (decision 36): how many clients can register from one network per
+ * hour, and how many unused clients the store can contain.
  */
 const REGISTRATION_LIMITS: RegistrationLimits = {
   ofOneNetwork: 60,
@@ -59,14 +62,14 @@ const NOT_TO_BE_SENT = [
 ] as const;
 
 /**
- * The id and hash that stand for a missing client. No client has this id, and no token has this
- * hash.
+ * The id and the hash to use if a client does not exist. No client has this id, and no token has
+ * this hash.
  */
 const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
 
 /**
- * Registers and manages clients that register themselves (RFC 7591, RFC 7592). No operator has
- * checked who they are.
+ * Registers clients at their own request, and manages these clients (RFC 7591, RFC 7592). No
+ * operator has verified them.
  */
 export class Registrations {
   readonly #server: Server;
@@ -86,9 +89,9 @@ export class Registrations {
   }
 
   /**
-   * Registers a client. `initialAccessToken` is the request's bearer token, or null. Throws an
-   * OAuthError for metadata that cannot be registered, a BearerError for a token that is missing or
-   * wrong, and a TooManyRegistrationsError when a limit is reached.
+   * Registers a client. `initialAccessToken` is the bearer token in the request, or null. Throws an
+   * OAuthError for invalid metadata, a BearerError if a token is invalid or required but missing,
+   * and a TooManyRegistrationsError when a limit is reached.
    */
   async register(
     sent: SentMetadata,
@@ -128,13 +131,13 @@ export class Registrations {
   }
 
   /**
-   * Returns the client if `token` is its registration access token. Otherwise throws a BearerError,
-   * whether or not the client exists.
+   * Returns the client if `token` is its registration access token. Otherwise, throws a
+   * BearerError, whether or not the client exists.
    */
   async find(clientId: string, token: string): Promise<Client> {
     const client = await this.#parts.clients.find(clientId);
-    // Do the same work for an unknown client, so that the response time does not reveal whether the
-    // client exists.
+    // Do the same work if the client is unknown, so that the response time does not reveal whether
+    // the client exists.
     const hash = await this.#server.store.registrations.findRegistrationHash(
       client?.id ?? NO_CLIENT,
     );
@@ -149,8 +152,8 @@ export class Registrations {
   }
 
   /**
-   * Replaces the client's metadata. Keeps its id, its secret and the access that users have
-   * allowed.
+   * Replaces the client's metadata. Keeps the client's id, its secret, and the access that users
+   * have allowed it.
    */
   async replace(
     client: Client,
@@ -186,7 +189,8 @@ export class Registrations {
 
   /**
    * Gives the client a new secret if it needs one (RFC 7592 section 3). Returns null if the client
-   * keeps its secret. `sent` is the secret in the client's update, after `replace` has accepted it.
+   * keeps its secret. `sent` is the secret that the client sent in its update. `replace` must have
+   * accepted this secret before.
    */
   renewSecret(
     client: Client,
@@ -196,18 +200,18 @@ export class Registrations {
     return this.#given.renew(client, findNetwork(address) ?? '', sent);
   }
 
-  /** Revokes the client and all of its tokens. */
+  /** Revokes the client and all tokens that the server issued to it. */
   async end({ id, registeredBy }: Client): Promise<void> {
     const { store, audit, clock } = this.#server;
-    // `revokeClient` returns false if another request has just revoked the client. That request
-    // writes the event.
+    // `revokeClient` returns false if another request has revoked the client in the meantime. That
+    // request writes the audit event.
     if (await store.clients.revokeClient(id, clock()))
       await audit({ type: 'client_revoked', clientId: id, registeredBy });
   }
 
   /**
-   * Returns the hash of the initial access token, or null if the request has no token and needs
-   * none.
+   * Returns the hash of the initial access token. Returns null if the request has no token and does
+   * not need one.
    */
   async #requireInitialToken(token: string | null): Promise<string | null> {
     const { store, config, clock } = this.#server;
@@ -226,7 +230,8 @@ export class Registrations {
   }
 
   /**
-   * Returns a new secret. Checks the registration limits first, because hashing the secret is slow.
+   * Returns a new secret. Checks the registration limits first, to avoid the slow hashing if the
+   * server would reject the client.
    */
   async #createSecret(origin: RegistrationOrigin): Promise<GivenSecret> {
     const now = this.#server.clock();
@@ -289,8 +294,9 @@ export class Registrations {
   }
 
   /**
-   * Returns the client's requirements for features that are off. The server cannot meet them now
-   * but stores them, so that a client cannot drop them by replacing its metadata.
+   * Returns the protections that the client requires from features that are off now. The server
+   * cannot provide these protections but keeps the requirement. Otherwise, a client could drop it
+   * by replacing its metadata.
    */
   #demandsUnread(client: Client): Partial<ClientDemands> {
     const met = new Set(
@@ -302,9 +308,9 @@ export class Registrations {
 }
 
 /**
- * Whether the client has rights that require an initial access token. A client without them cannot
- * get them by replacing its metadata. Ignores the grants that features add, because their rules may
- * have changed since the registration.
+ * Whether the client has rights that require an initial access token. Without these rights, a
+ * client cannot get them by replacing its metadata. Does not consider grants that features add,
+ * because the rules for these grants may have changed since the registration.
  */
 function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   const { keys, grants } = client;
@@ -313,8 +319,8 @@ function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
 }
 
 /**
- * Checks the algorithm here, because the error of the later check is for operators and does not
- * name the metadata field.
+ * Checks the algorithm here, because the error message of the later check is written for operators
+ * and does not name the metadata field.
  */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
@@ -345,8 +351,8 @@ function unusable(detail: string): BearerError {
 }
 
 /**
- * Whether a string can be an `error_description` (RFC 6749 section 5.2). A message that quotes a
- * value cannot, because it contains quotation marks.
+ * Whether a string is allowed as an `error_description` (RFC 6749 section 5.2). Quotation marks are
+ * not allowed, so a message that quotes a value is not either.
  */
 function isDescription(text: string): boolean {
   return /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(text);

@@ -4,7 +4,7 @@ import { invalidMetadata, type SentMetadata } from './asked-metadata.ts';
 
 /**
  * Throws if a client changes its redirect URIs after a user has allowed it access. The consent page
- * and the applications page show users where the client's responses go, and users recognize the
+ * and the applications page show where the client receives responses, and users recognize the
  * client by this. A server may reject such a change (RFC 7592 section 2.2).
  */
 export function requireSamePlaces(client: Client, replaced: Client): void {
@@ -18,9 +18,10 @@ export function requireSamePlaces(client: Client, replaced: Client): void {
 }
 
 /**
- * Returns the scopes after a replacement. An unverified client has all scopes (decision 36). A
- * client with keys may have registered with fewer scopes and an initial access token, but its row
- * does not show this. So it gets only scopes that it already has or requests now.
+ * Returns the client's scopes after its metadata is replaced. An unverified client gets all scopes
+ * (decision 36). A client with keys may have registered with an initial access token and fewer
+ * scopes, which the stored client does not show. Therefore, it gets only scopes that it already has
+ * or requests now.
  */
 export function scopesReplaced(
   client: Client,

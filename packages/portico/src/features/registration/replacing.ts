@@ -3,15 +3,15 @@ import { TooManyRegistrationsError } from '../../errors.ts';
 import type { RegistrationLimits } from './records.ts';
 
 /**
- * The maximum number of remembered networks. The server forgets the network with the oldest period
- * first.
+ * The maximum number of networks to remember. Above it, the server forgets the network whose period
+ * began first.
  */
 const MOST_NETWORKS = 10_000;
 
 /**
- * Limits how often the clients of one network can replace their metadata, as often as clients can
- * register. Each process counts separately. This is enough, because a replacement adds no row to
- * the store.
+ * Limits how often clients from one network can replace their metadata. The limit is the same as
+ * for registrations. Each process counts separately, which is enough because a replacement adds no
+ * row to the store.
  */
 export class Replacing {
   readonly #limits: RegistrationLimits;
@@ -23,12 +23,13 @@ export class Replacing {
     this.#clock = clock;
   }
 
-  /** Counts a replacement. Throws a TooManyRegistrationsError when the limit is reached. */
+  /** Counts one replacement. Throws a TooManyRegistrationsError when the limit is reached. */
   count(network: string): void {
     const { ofOneNetwork, period } = this.#limits;
     const now = this.#clock();
     const known = this.#begun.get(network);
-    // If the period ends too far in the future, the clock was set back since the period began.
+    // If `known.until` is more than one period ahead, the clock was set back, so start a new
+    // period.
     if (known !== undefined && known.until > now && known.until <= now + period) {
       if (known.count >= ofOneNetwork)
         throw new TooManyRegistrationsError('network', known.until - now);

@@ -7,8 +7,9 @@ export const rememberConsentShape = {
 
 export interface RememberConsentConfig {
   /**
-   * Whether Portico skips the consent page for first-party clients (`oauth:client:create
-   * --first-party`) if the user has allowed the same access before. Default: false.
+   * Whether Portico skips the consent page for a first-party client
+   * (`oauth:client:create --first-party`) if the user has already allowed it the same access.
+   * Default: false.
    */
   readonly remember_consent?: boolean | undefined;
 }

@@ -7,7 +7,10 @@ import { rememberConsentShape } from './config.ts';
 import { consentOf } from './kept-consent.ts';
 import { FIRST_PARTY, FirstPartyMemory } from './memory.ts';
 
-/** Skips the consent page for first-party clients that the user has allowed before. */
+/**
+ * Skips the consent page for first-party clients to which the user has already allowed the same
+ * access.
+ */
 export const rememberConsent = defineFeature({
   name: 'remember_consent',
   config: rememberConsentShape,
@@ -34,9 +37,9 @@ export const rememberConsent = defineFeature({
     },
   ],
   start(server, { remember_consent: isOn = false }) {
-    // When an operator revokes an authorization with stored consent, also revoke the client's other
-    // authorizations with stored consent. If one of them remained, the server could skip the
-    // consent page later, even if the setting is off now.
+    // When an operator revokes an authorization with stored consent, also revoke the person's other
+    // authorizations for this client with stored consent. Otherwise, the server could skip the
+    // consent page because of a remaining one, even if the setting is off now and turned on later.
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
     const memory = new FirstPartyMemory(server, isOn);

@@ -17,8 +17,8 @@ import { recordRefusal } from './refusals.ts';
 export const FIRST_PARTY = 'first_party';
 
 /**
- * Finds the access that users have allowed first-party clients on the consent page, and have not
- * withdrawn.
+ * Finds access that users have allowed first-party clients on the consent page and have not
+ * withdrawn since.
  */
 export class FirstPartyMemory implements PriorConsent {
   readonly #server: Server;
@@ -26,7 +26,7 @@ export class FirstPartyMemory implements PriorConsent {
 
   /**
    * If `isOn` is false, the server always shows the consent page. It still records what users
-   * refuse.
+   * refuse there.
    */
   constructor(server: Server, isOn: boolean) {
     this.#server = server;
@@ -34,9 +34,10 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether an operator registered the client and marked it as first-party, and all of its redirect
-   * URIs are websites. With any other redirect URI, another program on the device could receive the
-   * response (RFC 8252 section 8.6). In a transaction, pass the transaction's connection.
+   * Whether the server can skip the consent page for this client. An operator must have registered
+   * the client and marked it as first-party, and all of its redirect URIs must be websites. With
+   * any other redirect URI, another program on the device could receive the response (RFC 8252
+   * section 8.6). `connection` is the current transaction's connection, if any.
    */
   async remembers(client: Client, connection?: SqlConnection): Promise<boolean> {
     const { id, registeredBy, applicationType, redirectUris } = client;
@@ -59,7 +60,8 @@ export class FirstPartyMemory implements PriorConsent {
     const found = living.findLast(
       ({ family, redeemed }) =>
         isCovered(consentOf(family.details), client) &&
-        // Skip an authorization without tokens: another application may have received its code.
+        // Skip authorizations without tokens: another application may have received the
+        // authorization code.
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
@@ -77,7 +79,11 @@ export class FirstPartyMemory implements PriorConsent {
     return recordRefusal(this.#server, request, allowed);
   }
 
-  /** Returns the authorization details that make the server remember the consent, or undefined. */
+  /**
+   * Returns details that make the server remember the user's consent. Reuses the consent of an
+   * earlier authorization. If there is none, returns undefined for a client for which the server
+   * does not remember consent.
+   */
   async mark({ client, prior }: AllowedAuthorization): Promise<Details | undefined> {
     const inherited = consentOf(prior?.details);
     if (inherited !== null) return consentDetails(inherited);
@@ -87,10 +93,10 @@ export class FirstPartyMemory implements PriorConsent {
 
   /**
    * Whether this authorization still lets the server skip the consent page. It may have changed
-   * since `find`, because the server has called the host in between.
+   * since `find`, because the server has called the host since then.
    *
-   * Locks the client's row, so that its mark and its redirect URIs cannot change during this
-   * transaction. In a Galera cluster, another node can still change them before the commit.
+   * Locks the client's row, so that the first-party mark and the redirect URIs cannot change during
+   * this transaction. In a Galera cluster, another node can still change them before the commit.
    */
   async #applies(
     id: string,
@@ -107,20 +113,20 @@ export class FirstPartyMemory implements PriorConsent {
 }
 
 /**
- * Whether the consent covers this request. If the client can have refresh tokens, the consent page
- * must have said that access continues.
+ * Whether the stored consent covers this request. If the client can have refresh tokens, the
+ * consent page must have said that the access continues.
  */
 function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
   if (consent === null || consent.refused === true) return false;
   return consent.renews || !grants.includes('refresh_token');
 }
 
-/** Whether the URL is on a website, and not on the user's device. */
+/** Whether the URL is an https URL on a website, not on the user's device. */
 function isWebSite(redirectUri: string): boolean {
   const { protocol, hostname } = new URL(redirectUri);
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   return protocol === 'https:' && !LOCAL_HOST.test(host) && !isLoopbackAddress(host);
 }
 
-/** Matches `localhost` and its subdomains (RFC 6761 section 6.3), and the unspecified addresses. */
+/** Matches `localhost`, its subdomains (RFC 6761 section 6.3) and the unspecified addresses. */
 const LOCAL_HOST = /^(?:(?:.+\.)?localhost|0\.0\.0\.0|::)$/;

@@ -5,10 +5,10 @@ import type { ConsentRequest } from '../../store/requests.ts';
 import { consentDetails, consentOf } from './kept-consent.ts';
 
 /**
- * Records which of the shown scopes the user has just refused on the consent page. From then on, an
- * earlier authorization with one of these scopes no longer lets the server skip the page. This
- * includes an authorization that inherits its consent from an earlier one in the meantime. Records
- * the refusal even while the setting is off, because an operator may turn it on later.
+ * Records which scopes the user has just refused on the consent page. Because of this record, an
+ * earlier authorization with one of these scopes no longer lets the server skip the page. The same
+ * applies to an authorization that has inherited its consent in the meantime. Records refusals even
+ * while the setting is off, because an operator may turn it on later.
  */
 export async function recordRefusal(
   server: Server,

@@ -4,7 +4,7 @@ import { nonEmptyText, trueOrFalse } from '../../config.ts';
 const A_URL =
   'must be the URL of an API: an absolute http or https URL without a query or fragment';
 
-/** Whether the string is an absolute http or https URL without a query, fragment or credentials. */
+/** Whether the string is an absolute http or https URL without query, fragment or credentials. */
 function isResourceUrl(text: string): boolean {
   if (!/^https?:\/\/[^?#\s]+$/i.test(text) || !URL.canParse(text)) return false;
   const { username, password } = new URL(text);
@@ -41,33 +41,33 @@ export const resourcesShape = {
     .optional(),
 };
 
-/** The settings of a resource. */
+/** The settings of one API in `oauth_server:resources`. */
 export interface ResourceInput {
   /**
    * The scopes from `oauth_server:scopes` that clients can request for this API. Clients can also
    * request `openid`, `profile` and `email`. Needed.
    */
   readonly scopes?: readonly string[] | undefined;
-  /** The API's display name, on the consent page and in its metadata. Default: none. */
+  /** The name of the API on the consent page and in the API's metadata. Default: none. */
   readonly label?: string | undefined;
   /**
-   * Whether 401 and 403 responses have a `WWW-Authenticate` header with the URL of the API's
-   * metadata (RFC 9728) and the needed scope. A new authorization then also includes the scopes
-   * that the user has allowed this client for this API before. Default: false.
+   * Whether 401 and 403 responses contain a `WWW-Authenticate` header with the URL of the API's
+   * metadata (RFC 9728) and the scope that is needed. A new authorization then also includes the
+   * scopes for this API that the user has allowed this client before. Default: false.
    */
   readonly challenge?: boolean | undefined;
 }
 
 export interface ResourcesConfig {
-  /** The resources after validation, by URL. */
+  /** The validated settings of each API, by URL. */
   readonly resources?: Readonly<Record<string, z.output<typeof resource>>> | undefined;
 }
 
 export interface ResourcesConfigInput {
   /**
-   * The APIs that tokens can be for (RFC 8707). Maps each API's URL to its settings. Each token is
-   * for one of these APIs, and the other APIs reject it. A request that names no API gets a token
-   * for `oauth_server:audience`. If you set `oauth_server:audience`, it must be one of these URLs.
+   * The APIs for which the server issues tokens (RFC 8707). Maps each API's URL to its settings.
+   * Each token works for only one of these APIs. A request that names no API gets a token for
+   * `oauth_server:audience`. If you set `oauth_server:audience`, it must be one of these URLs.
    * Default: none.
    */
   readonly resources?: Readonly<Record<string, ResourceInput | undefined>> | undefined;

@@ -5,7 +5,7 @@ import type { ResourcesConfig } from './config.ts';
 
 type Configured = NonNullable<ResourcesConfig['resources']>;
 
-/** The settings that the rules below compare. */
+/** The settings that must not conflict with each other. */
 interface Settings extends ResourcesConfig {
   readonly audience: string;
   readonly scopes: Readonly<Record<string, unknown>>;
@@ -14,8 +14,8 @@ interface Settings extends ResourcesConfig {
 const KEY = 'oauth_server:resources';
 
 /**
- * Returns a description of each configured resource. A resource has a metadata URL only if it is on
- * the origin of the server, because the server cannot serve metadata for other origins.
+ * Describes each configured resource. A resource has a metadata URL only if it has the same origin
+ * as the server, because the server cannot serve metadata on other origins.
  */
 export function describeResources(
   configured: Configured,
@@ -51,14 +51,14 @@ export function resourceProblems(
 }
 
 /**
- * Returns the problems with how a URL is written. Resources are compared character by character, so
- * two spellings of one URL would be two resources. A client that normalizes URLs could never
- * request a URL that is not normalized.
+ * Returns the problems with the spelling of a URL. The server compares resources character by
+ * character, so two spellings of one URL would be two resources. The URL must be normalized.
+ * Otherwise, a client that normalizes URLs could never request it.
  */
 function spellingProblems(url: string, all: readonly string[]): readonly ConfigurationProblem[] {
   const { href, pathname, origin } = new URL(url);
   const isNormal = url === href || (pathname === '/' && url === origin);
-  // A router would treat these characters as part of a pattern.
+  // Reject these characters, because a router would treat them as part of a pattern.
   if (/[:*]/.test(pathname))
     return [{ key: `${KEY}:${url}`, message: 'must not contain : or * in its path' }];
   if (!isNormal)

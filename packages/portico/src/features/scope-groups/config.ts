@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { SCOPE_GROUPS, type ScopeGroup } from './guessing.ts';
 
 /**
- * The setting that this feature adds to a scope. Error messages name this setting, not the whole
- * scope.
+ * The setting that this feature adds to each scope. Error messages name this setting instead of the
+ * whole scope.
  */
 export const scopeGroupShape = {
   group: z
@@ -17,9 +17,10 @@ export const scopeGroupShape = {
 
 export interface ScopeGroupConfig {
   /**
-   * The group of this scope on the consent page: who the user is, what the client can see, or what
-   * it can change. By default, the scope's name decides: OpenID Connect scopes are in `identity`,
-   * names with a word such as `read` or `view` are in `read`, and all other names are in `change`.
+   * The group of this scope on the consent page. `identity`: who the user is. `read`: what the
+   * client can see. `change`: what the client can change. By default, the scope's name decides:
+   * OpenID Connect scopes are in `identity`, names with a word such as `read` or `view` are in
+   * `read`, and all other names are in `change`.
    */
   readonly group?: 'identity' | 'read' | 'change' | undefined;
 }

@@ -1,17 +1,15 @@
 /**
- * The group of a scope on pages. A scope reveals who the user is, reads the user's data, or makes
- * changes for the user.
+ * The group of a scope on pages. Scopes in `identity` reveal who the user is, scopes in `read` read
+ * the user's data, and scopes in `change` make changes for the user.
  */
 export type ScopeGroup = 'identity' | 'read' | 'change';
 
-/** All groups, in display order. */
+/** All groups, in the order in which pages show them. */
 export const SCOPE_GROUPS: readonly ScopeGroup[] = ['identity', 'read', 'change'];
 
 /** `openid` and the scopes from OpenID Connect Core section 5.4. */
 const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone']);
-/**
- * Words that mean reading. A scope whose name contains one of these words is in the group `read`.
- */
+/** A scope whose name contains one of these words is in the group `read`. */
 const READING: ReadonlySet<string> = new Set([
   'read',
   'readonly',
@@ -25,7 +23,10 @@ const READING: ReadonlySet<string> = new Set([
   'download',
   'export',
 ]);
-/** Words that mean more than reading. They take precedence over words that mean reading. */
+/**
+ * A scope whose name contains one of these words is in the group `change`, even if the name also
+ * contains a word such as `read`.
+ */
 const CHANGING: ReadonlySet<string> = new Set([
   'write',
   'readwrite',
@@ -42,9 +43,9 @@ const CHANGING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the group of a scope if the configuration sets none. The words in the scope's name
- * decide: `notes:read` and `drive.readonly` are in the group `read`. A scope with an unclear name
- * is in the group `change`, so that users do not underestimate what they allow.
+ * Returns the group of a scope for which the configuration sets no group. The words in the scope's
+ * name decide. For example, `notes:read` and `drive.readonly` are in the group `read`. A scope with
+ * an unclear name is in the group `change`, so that users do not underestimate what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

@@ -3,7 +3,7 @@ import type { AlgorithmForm } from '../../keys/algorithms.ts';
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {
     ES256: true;
-    /** The name of EdDSA with Ed25519. */
+    /** EdDSA signatures with the curve Ed25519. */
     EdDSA: true;
   }
 }
@@ -16,7 +16,8 @@ export const ES256: AlgorithmForm = {
   members: ['x', 'y'],
   hash: 'sha256',
   encodingProblem: (bytes) =>
-    // A DER signature begins with the tag of a sequence and is not 64 bytes long.
+    // A raw signature is 64 bytes long. A DER signature starts with the tag 0x30 and has a
+    // different length.
     bytes.length !== 64 && bytes[0] === 0x30
       ? 'a DER signature; ES256 needs the two numbers one after the other, in 64 bytes (RFC ' +
         '7518 section 3.4)'

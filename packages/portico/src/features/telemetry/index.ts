@@ -1,7 +1,9 @@
 import { defineFeature } from '../../feature.ts';
 import { TelemetryGuard } from './telemetry-guard.ts';
 
-/** Reports the server's work to the application's `Telemetry`, for example `opentelemetry()`. */
+/**
+ * Reports the server's activity to the application's `Telemetry`, for example `opentelemetry()`.
+ */
 export const telemetry = defineFeature({
   name: 'telemetry',
   measuring: (receiver, database, log, errorCodes) =>

@@ -3,7 +3,7 @@ import { ExpiredRecords } from '../../store/sql/expired.ts';
 import type { Store } from '../../store/store.ts';
 import type { MeasuredStoreOperation } from '../../measuring.ts';
 
-/** Measures store operations and counts removed rows. */
+/** Measures store operations and reports how many rows they removed. */
 interface StoreMeasuring {
   store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T>;
   removed(rows: string, count: number): void;
@@ -11,7 +11,7 @@ interface StoreMeasuring {
 
 type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
-/** Wraps the store so that each operation is measured under the name of its method. */
+/** Wraps the store so that telemetry measures each operation under its method's name. */
 export function measuredStore<Whole extends Store>(
   store: Whole,
   measuring: StoreMeasuring,
@@ -25,9 +25,9 @@ export function measuredStore<Whole extends Store>(
 }
 
 /**
- * Returns a record whose methods are measured. A call from one method to another method of the same
- * record is not measured separately. Telemetry uses task objects as keys, so each task is created
- * only once.
+ * Wraps a record so that telemetry measures its methods. If one method calls another method of the
+ * same record, only the first call is measured. Each task object is created only once, because
+ * telemetry uses these objects as keys.
  */
 function measuredRecord(record: object, measuring: StoreMeasuring, dialect: SqlDialect): object {
   const made = new Map<string, Operation>();
@@ -60,8 +60,8 @@ function measuredOperation(
 type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
 
 /**
- * For each pruning operation, a function that reads from its result how many rows of each kind were
- * removed.
+ * Maps each pruning operation to a function that reads, from the operation's result, how many rows
+ * of each kind it removed.
  */
 const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {
   prune(result) {

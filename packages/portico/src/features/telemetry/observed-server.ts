@@ -4,13 +4,18 @@ import type { Outbox } from '../../outbox/outbox.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import { countRows } from '../../store/sql/counting.ts';
 
-/** What the databases of `@portico/sql` report in addition to the `Database` contract. */
+/**
+ * Values that the databases of `@portico/sql` report, but that are not in the `Database` contract.
+ */
 interface Figures {
   readonly retries?: { readonly statements: number; readonly transactions: number };
   connections?(): DatabaseConnections | null;
 }
 
-/** Returns the server's state for telemetry. Reads nothing until telemetry asks for a value. */
+/**
+ * Returns an object through which telemetry reads the server's state. Reads a value only when
+ * telemetry requests it.
+ */
 export function observedServer(
   database: Database,
   keys: KeyRing,
@@ -27,7 +32,7 @@ export function observedServer(
       const algorithms = new Set((await keys.published()).map(({ algorithm }) => algorithm));
       const signing = await Promise.all([...algorithms].map((algorithm) => keys.active(algorithm)));
       return signing.flatMap((key) =>
-        // Omit keys whose age is unknown.
+        // Leave out keys whose age is unknown.
         key === null || key.createdAt <= 0
           ? []
           : [{ algorithm: key.algorithm, age: Math.max(0, now - key.createdAt) / 1000 }],

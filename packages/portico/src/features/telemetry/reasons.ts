@@ -3,7 +3,7 @@ import { HostTimeoutError, type FurtherErrorCodes, type OAuthErrorCode } from '.
 import { KeysLostError, SignerError } from '../../keys/signing-key.ts';
 import { refusalCode } from '../../refusals.ts';
 
-/** The codes that `refusalCode` returns for refusals other than OAuth errors. */
+/** The codes of `refusalCode` that are not OAuth errors. */
 type RefusalCode =
   | 'missing_token'
   | 'invalid_token'
@@ -21,7 +21,7 @@ type RefusalCode =
 
 type CoreErrorCode = Exclude<OAuthErrorCode, keyof FurtherErrorCodes>;
 
-/** All reasons except those that features add. Telemetry reports any other code as `other`. */
+/** All reasons of the core. Features can add more. Telemetry reports any other code as `other`. */
 const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
   invalid_request: true,
   invalid_client: true,
@@ -54,8 +54,8 @@ const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
 };
 
 /**
- * Returns why the server rejected a request or failed: the error code (`other` if the code is
- * unknown), `unavailable`, `overloaded` or `fault`. `others` contains the error codes of features.
+ * Returns why the server rejected a request or failed: an error code, `other` for an unknown code,
+ * `unavailable`, `overloaded` or `fault`. `others` contains the error codes that features add.
  */
 export function getReason(
   error: unknown,

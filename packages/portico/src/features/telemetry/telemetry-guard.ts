@@ -18,8 +18,8 @@ import { throttleLog } from '../../http/throttle-log.ts';
 import { getReason } from './reasons.ts';
 
 /**
- * Calls the application's Telemetry. Requests still work if the Telemetry throws, rejects or never
- * finishes. A server without Telemetry has null instead of this object.
+ * Calls the application's Telemetry. Requests succeed even if the Telemetry throws, rejects or
+ * never finishes. If a server has no Telemetry, it has null instead of this object.
  */
 export class TelemetryGuard implements Measuring {
   readonly #telemetry: Telemetry;
@@ -28,7 +28,9 @@ export class TelemetryGuard implements Measuring {
   readonly #logFailures: () => void;
   #latest: unknown;
 
-  /** Portico calls `log` only to report an error. `errorCodes` are the error codes of features. */
+  /**
+   * `log` is called only to report an error. `errorCodes` are the error codes that features add.
+   */
   constructor(
     telemetry: Telemetry,
     database: Database,
@@ -81,7 +83,7 @@ export class TelemetryGuard implements Measuring {
     this.#tell(() => this.#telemetry.replayed(what));
   }
 
-  /** Like `Telemetry.removed`, but reports nothing if the count is 0. */
+  /** Calls `Telemetry.removed`, except if the count is 0. */
   removed(rows: string, count: number): void {
     if (count > 0) this.#tell(() => this.#telemetry.removed(rows, count));
   }
@@ -109,8 +111,8 @@ export class TelemetryGuard implements Measuring {
   }
 
   /**
-   * Calls the telemetry without waiting for the result. Handles rejections, because an unhandled
-   * rejection would stop the process.
+   * Calls the Telemetry but does not wait for the result. Handles rejections, because an unhandled
+   * rejection would end the process.
    */
   #tell(call: () => unknown): void {
     try {
@@ -140,7 +142,7 @@ export class TelemetryGuard implements Measuring {
   ): Promise<T> {
     const measurement = this.#begin(task, request);
     if (measurement === null) return work();
-    // Run the work only once, even if the Telemetry calls it several times.
+    // Run `work` only once, even if the Telemetry calls it several times.
     let begun: Promise<T> | null = null;
     const once = () => (begun ??= started(work));
     this.#tell(() => {
@@ -161,14 +163,14 @@ export class TelemetryGuard implements Measuring {
   }
 }
 
-/** Whether the value is a Measurement. The application may return a value of another type. */
+/** Whether the value is a Measurement. The application's Telemetry may return another type. */
 function isMeasurement(given: unknown): given is Measurement {
   return typeof given === 'object' && given !== null && 'run' in given && 'end' in given;
 }
 
 const noStatus = () => 0;
 
-/** Starts the work. Like an async function, returns a rejected promise if the work throws. */
+/** Starts `work`. If it throws, returns a rejected promise, as an async function does. */
 function started<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();
@@ -178,8 +180,8 @@ function started<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Ignores a rejection. The Telemetry may reject with the error of the work, which the caller of the
- * work already receives.
+ * Ignores a rejection. If the Telemetry rejects with the error from `work`, the caller of `work`
+ * already receives this error.
  */
 function ignoringRejection(returned: unknown): null {
   if (returned instanceof Promise) returned.catch(() => {});

@@ -92,57 +92,60 @@ export const trustedIssuersShape = {
 
 /** The settings of a trusted issuer. */
 export interface TrustedIssuerInput {
-  /** The https URL of the issuer's key set. Needed, unless `jwks_file` is set. */
+  /** The https URL of the issuer's key set. Required unless `jwks_file` is set. */
   readonly jwks_uri?: string | undefined;
   /**
-   * The absolute path of a file with the issuer's key set. Changes to the file take effect
-   * immediately. Default: none.
+   * The absolute path of a file that contains the issuer's key set. If the file changes, the
+   * changes take effect immediately. Default: none.
    */
   readonly jwks_file?: string | undefined;
   /**
-   * How long Portico uses a key set from `jwks_uri`, in seconds, at most an hour. With 0, Portico
-   * fetches the key set again for each assertion that one of its keys has signed. Portico then
+   * How long Portico reuses a key set from `jwks_uri`, in seconds. The maximum is one hour. With 0,
+   * Portico fetches the key set again for each assertion that one of its keys has signed, so it
    * rejects a withdrawn key immediately. Default: 60.
    */
   readonly jwks_lifetime?: number | undefined;
   /**
-   * The algorithms that the issuer signs with: `RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`.
+   * The algorithms with which the issuer signs: `RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`.
    * Needed.
    */
   readonly algorithms?: readonly string[] | undefined;
   /**
-   * What the issuer may assert: either `people` (who a user is) or `clients` (which workload a
-   * client is). A SPIFFE trust domain asserts `clients`. Needed.
+   * What the issuer may assert: `people` (who a user is) or `clients` (which workload a client is),
+   * but not both. A SPIFFE trust domain can only assert `clients`. Needed.
    */
   readonly asserts?: readonly string[] | undefined;
   /**
-   * The only accepted value of the claim `tenant`, at most 255 characters. Without this setting,
-   * assertions must have no tenant. Links and tokens of one tenant do not work for another.
-   * Default: none.
+   * The only value of the claim `tenant` that Portico accepts, up to 255 characters. Without this
+   * setting, assertions must not contain a tenant. Links and tokens of one tenant do not work for
+   * another tenant. Default: none.
    */
   readonly tenant?: string | undefined;
-  /** How far the issuer's clock may differ, in seconds, at most 300. Default: 30. */
+  /**
+   * How far the issuer's clock may differ from the server's clock, in seconds, up to 300. Default:
+   * 30.
+   */
   readonly clock_tolerance?: number | undefined;
   /**
-   * The maximum age of an assertion, in seconds, at most a day. Kubernetes tokens need 3600.
+   * The maximum age of an assertion, in seconds, up to one day. Tokens from Kubernetes need 3600.
    * Default: 300.
    */
   readonly maximum_age?: number | undefined;
 }
 
 export interface TrustedIssuersConfig {
-  /** The validated issuers, by `iss`. */
+  /** The validated settings of the issuers, by `iss`. */
   readonly trusted_issuers?: Readonly<Record<string, z.output<typeof issuer>>> | undefined;
 }
 
 export interface TrustedIssuersConfigInput {
   /**
    * The issuers whose signed assertions the server accepts, such as an organization's identity
-   * provider or a Kubernetes cluster. Maps each issuer's `iss` to its settings. For SPIFFE, use the
-   * trust domain as the `iss`, such as `spiffe://example.org`, and its bundle as the key set. If
-   * you remove an issuer, clients immediately lose the access to users' accounts that this issuer
-   * gave them. Its workloads can use their access tokens until these expire, so also revoke the
-   * workloads' clients. Default: none.
+   * provider or a Kubernetes cluster. Maps each issuer's `iss` to its settings. For SPIFFE, the
+   * `iss` is the trust domain, such as `spiffe://example.org`, and the key set is its bundle. When
+   * you remove an issuer, clients immediately lose the access to users' accounts that the issuer
+   * gave them. But the issuer's workloads can use their access tokens until these expire, so also
+   * revoke the workloads' clients. Default: none.
    */
   readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
 }

@@ -5,29 +5,29 @@ import { trustedIssuersShape, type TrustedIssuersConfig } from './config.ts';
 
 type Configured = NonNullable<TrustedIssuersConfig['trusted_issuers']>;
 
-/** Accepts assertions that other issuers have signed (RFC 7521). */
+/** Accepts assertions that trusted issuers have signed (RFC 7521). */
 export const trustedIssuers = defineFeature({
   name: 'trusted_issuers',
   config: trustedIssuersShape,
   trustedIssuers: ({ trusted_issuers: configured = {} }) => describeIssuers(configured),
   problems: ({ trusted_issuers: configured = {} }, publicUrl) => [
-    // The server must not trust itself. Otherwise, a client could use an assertion from this server
-    // to get more access than it was granted.
+    // The server must not be its own trusted issuer. Otherwise, a client could use an assertion
+    // from this server to get more access than it was granted.
     ...Object.keys(configured)
       .filter((issuer) => new URL(issuer).origin === new URL(publicUrl).origin)
       .map((issuer) => ({
         key: keyOf(issuer),
         message: 'has the same origin as this server; use an issuer on a different origin',
       })),
-    // A trust domain identifies programs. Its keys must not decide who a person is.
+    // A SPIFFE trust domain identifies programs, so its keys must not decide who a person is.
     ...Object.entries(configured)
       .filter(([issuer, { asserts }]) => isTrustDomain(issuer) && asserts.includes('people'))
       .map(([issuer]) => ({
         key: `${keyOf(issuer)}:asserts`,
         message: "must be ['clients'], because the issuer is a SPIFFE trust domain",
       })),
-    // An issuer asserts either people or clients. Otherwise, a program could authenticate with a
-    // token about a person.
+    // An issuer must assert either people or clients. Otherwise, a program could authenticate with
+    // a token about a person.
     ...Object.entries(configured)
       .filter(([issuer, { asserts }]) => !isTrustDomain(issuer) && new Set(asserts).size > 1)
       .map(([issuer]) => ({

@@ -9,9 +9,9 @@ export const unknownScopesShape = {
 
 export interface UnknownScopesConfig {
   /**
-   * What Portico does when a client requests a scope that the server or the client does not have.
-   * `refuse` rejects the request. `ignore` drops the scope, but rejects the request if no scope
-   * remains. Default: `refuse`.
+   * What Portico does if a client requests a scope that the server does not offer or that the
+   * client is not registered for. `refuse` rejects the request. `ignore` drops the scope, but
+   * rejects the request if no scope remains. Default: `refuse`.
    */
   readonly unknown_scopes?: 'refuse' | 'ignore' | undefined;
 }

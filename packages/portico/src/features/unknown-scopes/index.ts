@@ -4,8 +4,8 @@ import { IDENTITY_SCOPES } from '../../tokens/scopes.ts';
 import { unknownScopesShape } from './config.ts';
 
 /**
- * Decides what happens when a client requests scopes that the server or the client does not have
- * (OpenID Connect Core section 3.1.2.1).
+ * Decides what happens if a client requests scopes that the server does not offer or the client is
+ * not registered for (OpenID Connect Core section 3.1.2.1).
  */
 export const unknownScopes = defineFeature({
   name: 'unknown_scopes',
@@ -16,8 +16,8 @@ export const unknownScopes = defineFeature({
 
 /**
  * Whether the scope is unknown, belongs to another resource, or is not one of the client's scopes.
- * A scope of the client is never unknown. So the server still rejects a refresh that requests more
- * than its grant, and `openid` while there is no signing key.
+ * A scope of the client is never unknown. Therefore, the server still rejects a refresh request for
+ * more scopes than granted, and a request for `openid` while there is no signing key.
  */
 const isUnknown: DropsScope = ({ name, client, grantable, forItself }) =>
   !grantable.has(name) ||

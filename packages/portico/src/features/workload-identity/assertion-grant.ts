@@ -5,20 +5,20 @@ import { createParameters } from '../../parameters.ts';
 import type { Server } from '../../server.ts';
 import { typeOfIssuer, typesOfToken } from './workload-tokens.ts';
 
-/** The `grant_type` of a request with an assertion (RFC 7523 section 2.1). */
+/** The `grant_type` of a token request with an assertion (RFC 7523 section 2.1). */
 export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** The form fields that this feature replaces. */
+/** The form fields that this feature replaces with others. */
 const CHANGED = ['grant_type', 'assertion'] as const;
 /**
- * The form fields of other ways to authenticate the client. The feature does not change a request
- * that contains one of these fields.
+ * Form fields that authenticate the client in another way. This feature leaves a request with one
+ * of these fields unchanged.
  */
 const CREDENTIALS = ['client_secret', 'client_assertion', 'client_assertion_type'] as const;
 
 /**
- * Returns a function that reads a workload's token request. The request contains the workload's
- * token as the `assertion`, and the client as the `client_id` (MCP, SEP-1933). The function turns
- * it into a request with the grant `client_credentials` and the token as the `client_assertion`.
+ * Returns a function that converts a workload's token request (MCP, SEP-1933). The request contains
+ * the workload's token as the `assertion` and the client's id as the `client_id`. The converted
+ * request uses the grant `client_credentials`, with the token as the `client_assertion`.
  */
 export function workloadGrant(server: Server): AssertionGrant {
   return async (request, form) => {
@@ -43,7 +43,7 @@ export function workloadGrant(server: Server): AssertionGrant {
 /**
  * Returns the `client_assertion_type` for this token. If the token names no trusted issuer, returns
  * the type of SPIFFE tokens, which only workloads use. The server then rejects the token like any
- * other invalid token, so attackers cannot find out which issuers the server trusts.
+ * other invalid token, so an attacker cannot find out which issuers the server trusts.
  */
 async function typeOf(server: Server, assertion: string, clientId: string): Promise<string> {
   const claims = claimsOf(assertion);
@@ -55,7 +55,7 @@ async function typeOf(server: Server, assertion: string, clientId: string): Prom
   return issuer === undefined ? first : typeOfIssuer(issuer);
 }
 
-/** Returns the unverified claims, or null if the string is not a JWT. */
+/** Returns the token's claims before verification, or null if the string is not a JWT. */
 function claimsOf(assertion: string): JsonObject | null {
   try {
     return parseJws(assertion).payload;

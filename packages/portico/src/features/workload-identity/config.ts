@@ -7,9 +7,9 @@ export const workloadIdentityShape = {
 
 export interface WorkloadIdentityConfig {
   /**
-   * Whether clients can authenticate with a token from their platform instead of a secret, such as
-   * a Kubernetes service account token or a SPIFFE JWT-SVID. Needs `trusted_issuers` with `asserts:
-   * ['clients']`. Default: false.
+   * Whether clients can authenticate with a token from their platform instead of a secret. Examples
+   * are a Kubernetes service account token and a SPIFFE JWT-SVID. Requires `trusted_issuers` with
+   * `asserts: ['clients']`. Default: false.
    */
   readonly workload_identity?: boolean | undefined;
 }

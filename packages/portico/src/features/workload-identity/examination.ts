@@ -3,7 +3,7 @@ import type { Clients } from '../../clients/clients.ts';
 import { clientPages } from '../../clients/listing.ts';
 import type { TrustedIssuers } from '../../keys/assertions/trusted-issuers.ts';
 
-/** Finds the workloads that cannot authenticate. Without workloads, returns an empty list. */
+/** Reports workloads that cannot authenticate. Returns an empty list if there are no workloads. */
 export async function examineWorkloads(
   clients: Clients,
   issuers: TrustedIssuers,

@@ -16,7 +16,8 @@ export const workloadIdentity = defineFeature({
     examination: ({ clients }) => ({
       part: 'workloads',
       of: 'registered clients',
-      // Without the schema, clients cannot be read. Another examination reports the missing schema.
+      // Report nothing if the database schema is missing, because clients cannot be read without
+      // it. Another examination reports the missing schema.
       findings: async (application) =>
         pendingSteps(await application.migrations()).length > 0
           ? []
@@ -35,7 +36,8 @@ function authenticating(server: Server): Contribution {
   const profile = server.profiles.servers;
   const getTokens = ({ type }: ClientAssertions) =>
     profile === null || profile.authenticationMethods.includes(type);
-  // If the profile does not allow workloads, they can only use introspection.
+  // If the security profile does not allow workloads to get tokens, they can only use
+  // introspection.
   if (!workloads.some(getTokens)) return { workloads };
   return {
     workloads,

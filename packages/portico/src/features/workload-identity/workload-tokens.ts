@@ -10,27 +10,27 @@ import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import type { ClientKeys } from '../../store/client.ts';
 
-/** A kind of token that identifies a workload, and how to find the token's issuer. */
+/** A type of token that identifies a workload, and how to read the issuer from such a token. */
 interface TokenKind {
   readonly type: string;
-  /** Whether this issuer's tokens are of this kind. */
+  /** Whether this issuer's tokens have this type. */
   isIssuer(issuer: string): boolean;
   /**
-   * Returns the issuer that the token names. Returns any other value, not a string, if it names
-   * none.
+   * Returns the issuer that the token names. If the token names none, returns a value that is not a
+   * string.
    */
   issuerOf(claims: JsonObject): unknown;
 }
 
 const KINDS: readonly TokenKind[] = [
-  // RFC 7523 section 3 requires `iss`.
+  // For this type, RFC 7523 section 3 requires `iss`.
   {
     type: JWT_ASSERTION,
     isIssuer: (issuer) => !isTrustDomain(issuer),
     issuerOf: ({ iss }) => iss,
   },
-  // A JWT-SVID needs no `iss`. The trust domain in `sub` decides which keys can verify the token,
-  // even if `iss` names another issuer.
+  // A JWT-SVID does not need `iss`. The trust domain in `sub` decides which keys can verify the
+  // token, even if `iss` names another issuer.
   {
     type: JWT_SVID_ASSERTION,
     isIssuer: isTrustDomain,
@@ -39,8 +39,8 @@ const KINDS: readonly TokenKind[] = [
 ];
 
 /**
- * Returns the types that a token with these claims can have: both types if the server trusts both
- * its `iss` and the trust domain in its `sub`, and none if the server trusts neither.
+ * Returns the types that a token with these claims can have. Returns both types if the server
+ * trusts the `iss` and the trust domain in the `sub`, and no type if it trusts neither.
  */
 export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): readonly string[] {
   return KINDS.filter((each) => {
@@ -50,12 +50,12 @@ export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): re
   }).map(({ type }) => type);
 }
 
-/** Returns the type of this issuer's tokens. */
+/** Returns the type of the tokens that this issuer signs. */
 export function typeOfIssuer(issuer: string): string {
   return isTrustDomain(issuer) ? JWT_SVID_ASSERTION : JWT_ASSERTION;
 }
 
-/** Returns the client authentication for each kind of token that trusted issuers sign. */
+/** Returns one authentication method for each type of token that the trusted issuers sign. */
 export function workloadTokens(server: Server): readonly ClientAssertions[] {
   const issuers = server.trustedIssuers.trustedWith('clients');
   return KINDS.filter((kind) => issuers.some((issuer) => kind.isIssuer(issuer))).map(
@@ -63,7 +63,7 @@ export function workloadTokens(server: Server): readonly ClientAssertions[] {
   );
 }
 
-/** Authenticates clients by tokens that identify a workload (RFC 7523 section 2.2). */
+/** Authenticates clients with tokens that identify a workload (RFC 7523 section 2.2). */
 class WorkloadTokens implements ClientAssertions {
   readonly called = 'workload tokens';
   readonly type: string;
@@ -90,7 +90,7 @@ class WorkloadTokens implements ClientAssertions {
   }
 
   /**
-   * Verifies the token before it looks at the client, so that the server does the same work for
+   * Verifies the token before looking at the client, so that the server does the same work for
    * every client.
    */
   async #verify(
@@ -118,8 +118,8 @@ class WorkloadTokens implements ClientAssertions {
       throw new JwsError(
         `it is a workload token, which the profile ${profile.name} does not allow`,
       );
-    // If the subject is a pattern, several programs can share a client. Only this log line shows
-    // which program sent the request.
+    // If the client's subject is a pattern, several programs can share the client. Only this log
+    // line shows which program sent the request.
     if (workload.subject !== subject)
       host.log.info('The client {clientId} authenticated as {subject}', {
         clientId: client?.id,

@@ -2,11 +2,14 @@ import { BlockList } from 'node:net';
 import { canonicalAddress } from '../addresses.ts';
 
 /**
- * Decides whether an address is on the public internet. Portico sends requests to URLs that anyone
- * can choose only if all their addresses are public.
+ * Decides whether an address is on the public internet. If anyone can choose a URL, Portico sends a
+ * request to it only if all addresses of its host are public.
  */
 
-/** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */
+/**
+ * The special-purpose IPv4 addresses in IANA's registry (RFC 6890), multicast addresses, and
+ * reserved ranges.
+ */
 const NOT_PUBLIC_IPV4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -26,19 +29,19 @@ const NOT_PUBLIC_IPV4 = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // This public address belongs to a cloud provider, which uses it only for its own machines.
+  // This address is public, but a cloud provider uses it only for its own machines.
   ['168.63.129.16', 32],
 ] as const;
 
 /**
- * The range that IANA assigned as global unicast. All addresses outside it are not public, for
- * example translated IPv4 addresses (64:ff9b::/96).
+ * The range of IPv6 addresses that IANA assigned as global unicast. Addresses outside this range
+ * are not public, for example translated IPv4 addresses (64:ff9b::/96).
  */
 const GLOBAL_UNICAST = ['2000::', 3] as const;
 
 /**
- * Special addresses within `GLOBAL_UNICAST`: protocol addresses (Teredo, ORCHID, benchmarks), 6to4,
- * and documentation.
+ * Addresses in `GLOBAL_UNICAST` that are not public: protocol addresses (Teredo, ORCHID,
+ * benchmarks), 6to4, and addresses for documentation.
  */
 const NOT_PUBLIC_IPV6 = [
   ['2001::', 23],
@@ -58,8 +61,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * Whether this is a public internet address. An IPv4 address that is mapped to IPv6 is treated as
- * the IPv4 address.
+ * Whether this is a public internet address. For an IPv4-mapped IPv6 address, checks the IPv4
+ * address.
  */
 export function isPublicAddress(text: string): boolean {
   const address = canonicalAddress(text);

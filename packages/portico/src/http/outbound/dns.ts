@@ -1,15 +1,15 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
 /**
- * How long to wait for a name server, in milliseconds, and how often to try. Together, the tries
- * take less time than one request may take.
+ * How long to wait for a name server (`timeout`, in milliseconds), and how often to try. All tries
+ * together take less time than one request may take.
  */
 const ASKING = { timeout: 1000, tries: 2 } as const;
 
 /**
- * Looks up a host's addresses in the DNS. Returns IPv4 addresses first, because the DNS does not
- * say which addresses this machine can reach. The look-up occupies no thread and ends when the
- * signal aborts. By default, each look-up reads the system's list of name servers again.
+ * Looks up a host's addresses in the DNS. Returns the IPv4 addresses first, because the DNS does
+ * not tell which addresses this machine can reach. The look-up uses no thread and ends when the
+ * signal aborts. Without `nameServers`, each look-up reads the system's list of name servers again.
  */
 export async function resolveByDns(
   hostname: string,
@@ -35,7 +35,7 @@ export async function resolveByDns(
 
 /**
  * Looks up a host's addresses through the operating system, which also reads the hosts file. The
- * look-up cannot be aborted. It occupies a thread until it ends.
+ * look-up cannot be aborted and uses a thread until it ends.
  */
 export async function resolveBySystem(hostname: string): Promise<readonly string[]> {
   return (await lookup(hostname, { all: true })).map(({ address }) => address);

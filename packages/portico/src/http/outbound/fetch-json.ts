@@ -5,7 +5,7 @@ import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts'
 
 /**
  * Fetches JSON from a URL that anyone may have chosen, with the protections of `GuardedRequests`.
- * Rejects a response that is longer than the limit.
+ * Throws an error if the response is longer than `limit`.
  */
 export type FetchJson = (
   url: URL,
@@ -16,8 +16,8 @@ export type FetchJson = (
 ) => Promise<FetchedJson>;
 
 /**
- * Fetches bytes that the response declares as an image, with the same protections as `FetchJson`.
- * Rejects with an OutboundError.
+ * Fetches an image: the response must declare an image type. Has the same protections as
+ * `FetchJson`. Rejects with an OutboundError.
  */
 export type FetchImage = (url: URL, about: Parameters<FetchJson>[1]) => Promise<Uint8Array>;
 
@@ -34,9 +34,9 @@ export function createFetchJson(options: GuardedOptions): FetchJson {
 }
 
 /**
- * Returns a function that fetches JSON from a URL in the configuration, with the same protections
- * as `FetchJson`. The caller must limit how often it fetches. `limit` is the maximum size of the
- * response, in bytes.
+ * Returns a function that fetches JSON from a URL in the configuration. Has the same protections as
+ * `FetchJson`, except that the caller must limit how often the function is called. The function's
+ * `limit` is the maximum size of the response, in bytes.
  */
 export function createFetchConfigured(
   options: GuardedOptions,
@@ -63,7 +63,7 @@ export function createFetchImage(options: GuardedOptions): FetchImage {
 }
 
 /**
- * Turns a response into a value. Throws an OutboundError if the body has more than `limit` bytes.
+ * Reads a value from a response. Throws an OutboundError if the body is longer than `limit` bytes.
  */
 type ReadAnswer<T> = (response: IncomingMessage, limit: number) => Promise<T>;
 

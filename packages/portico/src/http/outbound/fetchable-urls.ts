@@ -5,8 +5,8 @@ const LONGEST = 255;
 
 /**
  * Returns why the server must not fetch this URL, or null if it may. The URL must be in normal
- * form: without dot segments, a default port, or another spelling of its host. Two programs could
- * otherwise read it differently.
+ * form: without dot segments, without a default port, and with the usual spelling of its host.
+ * Otherwise, two programs could interpret it differently.
  */
 export function fetchableUrlProblem(text: string): string | null {
   if (text.length > LONGEST) return `has more than ${LONGEST} characters`;
@@ -27,7 +27,7 @@ export function fetchableUrlProblem(text: string): string | null {
 
 /**
  * Returns why this port is not allowed, or null if it is. Outside development, only port 443 is
- * allowed. With other ports, an attacker could scan a network by measuring response times.
+ * allowed. Otherwise, an attacker could scan the ports of a network by measuring response times.
  */
 export function portProblem({ port }: URL, anyPort: boolean): string | null {
   return port === '' || anyPort ? null : 'has a port other than 443';

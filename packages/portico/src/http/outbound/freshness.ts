@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The shortest and longest time that a response is cached, in seconds. RFC 9111 allows such limits.
- * A response that states no lifetime is cached for an hour (`UNSAID`).
+ * The minimum and maximum time for which a response is cached, in seconds. RFC 9111 allows such
+ * limits. A response without a stated lifetime is cached for one hour (`UNSAID`).
  */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
-/** The longest time that a response is cached, in milliseconds. */
+/** The maximum time for which a response is cached, in milliseconds. */
 export const LONGEST_FRESH = BOUNDS.longest * 1000;
 /**
- * The maximum for a number of seconds. Larger numbers are read as this number (RFC 9111 section
- * 1.2.2).
+ * The maximum number of seconds in a header. A larger number is treated as this number (RFC 9111
+ * section 1.2.2).
  */
 const MOST = 2 ** 31;
 
 /**
- * Returns how long to cache a response with these headers, in seconds (RFC 9111 section 4.2.1). The
- * result is within the limits.
+ * Returns for how many seconds to cache a response with these headers (RFC 9111 section 4.2.1). The
+ * result is always between the minimum and the maximum in `BOUNDS`.
  */
 export function secondsFresh(headers: IncomingHttpHeaders): number {
   const said = lifetime(headers) ?? UNSAID;
@@ -24,8 +24,8 @@ export function secondsFresh(headers: IncomingHttpHeaders): number {
 }
 
 /**
- * Returns the lifetime that the response states. `s-maxage` has priority, because several users
- * share this cache.
+ * Returns the lifetime that the response states, in seconds, or null. `s-maxage` has priority,
+ * because this cache is shared by several users.
  */
 function lifetime(headers: IncomingHttpHeaders): number | null {
   const directives = (headers['cache-control'] ?? '').toLowerCase().split(',');
@@ -46,7 +46,7 @@ function untilExpired(expires: string, date: string | undefined): number {
   return Number.isNaN(seconds) ? 0 : seconds;
 }
 
-/** Returns how long other caches have kept the response, in seconds. */
+/** Returns how long the response has been in other caches, in seconds. */
 function age({ age: text = '' }: IncomingHttpHeaders): number {
   return parseSeconds(text);
 }

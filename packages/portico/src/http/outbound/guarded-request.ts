@@ -8,59 +8,64 @@ import { resolveByDns, resolveBySystem } from './dns.ts';
 import { OutboundError } from './limits.ts';
 
 /**
- * Settings for outbound requests. They can be set only in code. Use them in tests, or to trust a
+ * Settings for outbound requests. You can set them only in code. Use them for tests, or to trust a
  * private certificate authority.
  */
 export interface OutboundOptions {
-  /** PEM certificates to trust in addition to Node's. */
+  /** PEM certificates to trust in addition to Node's certificates. */
   readonly ca?: string | readonly string[] | undefined;
   /**
    * Returns a host's addresses. The signal aborts when the result is no longer needed. Defaults to
-   * a DNS look-up. With a loopback `public_url` (development), defaults to a look-up through the
-   * system, which also reads the hosts file.
+   * a DNS look-up. If `public_url` is a loopback URL (development), defaults to a look-up through
+   * the operating system, which also reads the hosts file.
    */
   readonly resolve?:
     ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
-  /** The name servers for look-ups, as `address` or `address:port`. Defaults to the system's. */
+  /**
+   * The name servers for DNS look-ups, as `address` or `address:port`. Defaults to the name servers
+   * of the system.
+   */
   readonly nameServers?: readonly string[] | undefined;
   /**
-   * Returns a signal that limits the time of one request, from the DNS look-up to the last byte.
-   * Defaults to a signal that aborts after five seconds.
+   * Returns a signal that ends one request after a time limit. The time includes everything from
+   * the DNS look-up to the last byte. Defaults to a signal that aborts after five seconds.
    */
   readonly deadline?: (() => AbortSignal) | undefined;
 }
 
 export interface GuardedOptions extends OutboundOptions {
-  /** Whether requests to loopback addresses are allowed, for development. */
+  /** Whether requests to loopback addresses are allowed. Only for development. */
   readonly allowsLoopback: boolean;
-  /** Whether requests to any port are allowed, for development. */
+  /** Whether requests to ports other than 443 are allowed. Only for development. */
   readonly anyPort: boolean;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
 }
 
 /**
- * The time limit for the DNS look-up, the connection and the whole response together, in
- * milliseconds.
+ * The time limit for one request, in milliseconds. Includes the DNS look-up, the connection and the
+ * whole response.
  */
 const PATIENCE = 5000;
 const LARGEST_HEADERS = 8192;
 
-/** A request to send. */
+/** An HTTP request to send. */
 export interface GuardedMessage {
-  /** The body. The request is a POST if it has a body, and a GET otherwise. */
+  /**
+   * The body of the request. A request with a body is a POST, and a request without one is a GET.
+   */
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborts the request before the time limit. */
+  /** Aborts the request, even before the time limit. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Sends requests to URLs that anyone may have chosen. An attacker cannot use them to reach this
- * machine's internal network:
+ * Sends requests to URLs that anyone may have chosen. An attacker cannot use these requests to
+ * reach the internal network of this machine, for these reasons:
  *
- * - Each request resolves the hostname once, requires that every address is public, and connects to
- *   one of these addresses.
+ * - Each request resolves the hostname once and connects to one of the resulting addresses. All of
+ *   these addresses must be public.
  * - Redirects are not followed.
  * - Each request has a time limit.
  */
@@ -81,8 +86,8 @@ export class GuardedRequests {
   }
 
   /**
-   * Sends the request and reads the response. The connection ends when `read` returns. Rejects with
-   * an OutboundError.
+   * Sends the request and reads the response with `read`. Closes the connection when `read` has
+   * finished. Rejects with an OutboundError.
    */
   async send<T>(
     url: URL,
@@ -115,8 +120,8 @@ export class GuardedRequests {
   }
 
   /**
-   * Resolves the hostname. Throws if one of the addresses is not allowed. The request then connects
-   * to one of these addresses without another look-up.
+   * Resolves the hostname. Throws if any of the addresses is not allowed. The request then connects
+   * to one of these addresses and does not resolve the hostname again.
    */
   async #checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
     const { allowsLoopback } = this.#options;
@@ -140,7 +145,7 @@ export class GuardedRequests {
       const sent = sendRequest(
         url,
         {
-          // Use a new connection and no proxy, because a proxy would resolve the hostname again.
+          // Use a new connection without a proxy, because a proxy would resolve the hostname again.
           agent: false,
           method: body === undefined ? 'GET' : 'POST',
           lookup: answering(addresses),
@@ -153,7 +158,8 @@ export class GuardedRequests {
         fulfil,
       );
       sent.on('error', reject);
-      // If the server switches protocols, the request ends without an error event, so reject here.
+      // If the other server switches protocols, the request ends without an error event, so reject
+      // the promise here.
       sent.on('close', () => reject(new OutboundError('the connection ended without a response')));
       sent.end(body);
     });
@@ -164,7 +170,8 @@ function requireFetchable(url: URL, anyPort: boolean): void {
   if (url.protocol !== 'https:') throw new OutboundError('it is not https');
   const problem = portProblem(url, anyPort);
   if (problem !== null) throw new OutboundError(`it ${problem}`);
-  // Node connects to an IP address in a URL without calling `lookup`, so check the address here.
+  // If a URL contains an IP address, Node connects to it without calling `lookup`. Therefore, check
+  // for an IP address here.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
     throw new OutboundError('it has an IP address instead of a host name');
   }
@@ -179,8 +186,8 @@ function resolving({
 }
 
 /**
- * Returns connection options that trust these certificates and Node's. Call this once, because it
- * reads all certificate authorities.
+ * Returns connection options that trust these certificates in addition to Node's. Call this
+ * function only once, because it reads all certificate authorities.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return {
@@ -189,8 +196,8 @@ function trusting(ca: string | readonly string[]): { readonly secureContext: Sec
 }
 
 /**
- * Returns the look-up function that Node calls to connect. It always returns the checked addresses,
- * even if the hostname now resolves to other addresses.
+ * Returns the look-up function that Node calls when it connects. It always returns the checked
+ * addresses, even if the hostname now resolves to other addresses.
  */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -201,7 +208,10 @@ function answering(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Returns the result of the work. Rejects when the signal aborts. The work may then continue. */
+/**
+ * Returns the result of `work`, or rejects when the signal aborts. After an abort, the work may
+ * continue.
+ */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((fulfil, reject) => {
     const abort = () => reject(signal.reason as Error);
@@ -211,7 +221,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Returns Node's description of the error. It contains nothing from the response. */
+/** Returns Node's description of the error. The description contains nothing from the response. */
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return 'it cannot be fetched';
   if (error.name === 'TimeoutError' || error.name === 'AbortError')

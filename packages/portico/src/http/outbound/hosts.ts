@@ -1,17 +1,26 @@
-/** Lists of hostnames. `*.example.com` matches all names below `example.com`. */
+/**
+ * Lists of hostnames. `*.example.com` matches all subdomains of `example.com`, but not
+ * `example.com` itself.
+ */
 export interface DocumentHosts {
-  /** The hosts that documents may be fetched from. Defaults to all hosts that are not denied. */
+  /**
+   * The hosts from which the server may fetch documents. Defaults to all hosts that are not denied.
+   */
   readonly allowed_hosts?: readonly string[] | undefined;
-  /** The hosts that documents are never fetched from, even if they are also allowed. */
+  /**
+   * The hosts from which the server never fetches documents, even if they are in `allowed_hosts`.
+   */
   readonly denied_hosts?: readonly string[] | undefined;
 }
 
-/** Matches a hostname, or `*.` and a hostname, which means all of its subdomains. */
+/**
+ * Matches a hostname, or `*.` followed by a hostname, which means all subdomains of that hostname.
+ */
 const HOST_PATTERN = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 /**
- * Whether this is a valid pattern: a hostname as it appears in URLs, in lower case and without
- * Unicode.
+ * Whether this is a valid pattern for hosts. The hostname in the pattern must be in lower case and
+ * without Unicode, as in URLs.
  */
 export function isHostPattern(pattern: string): boolean {
   return HOST_PATTERN.test(pattern);

@@ -1,25 +1,26 @@
 export interface CountedRequest {
   readonly url: URL;
-  /** The signed-in person that the server fetches the URL for. */
+  /** The signed-in person for whom the server fetches the URL. */
   readonly person: string;
   /**
-   * Whether no person is signed in. If true, `person` is the client's network. Defaults to false.
+   * Whether the request is for a client without a signed-in person. If true, `person` is the
+   * client's network. Defaults to false.
    */
   readonly isStranger?: boolean;
   /** Whether the server has fetched this URL before and stored the result. */
   readonly isKnown: boolean;
-  /** Whether the last fetch of this URL failed and no result is stored. Defaults to false. */
+  /** Whether the last fetch of this URL failed and there is no stored result. Defaults to false. */
   readonly hasFailed?: boolean;
 }
 
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
-  /** How many seconds to wait before a retry, or null if unknown. */
+  /** How many seconds to wait before trying again, or null if unknown. */
   readonly retryAfter: number | null;
 
   /**
-   * `message` is only for the log, because it describes the response from a URL that anyone may
-   * have chosen.
+   * Show `message` only in the log, because it describes a response from a URL that anyone may have
+   * chosen.
    */
   constructor(message: string, retryAfter: number | null = null) {
     super(message);
@@ -28,17 +29,17 @@ export class OutboundError extends Error {
 }
 
 /**
- * The limits for requests of signed-in people, who can make the server fetch any URL. One person's
- * limit is much lower than a host's limit, so that no person can use up a host's limit. One
- * person's limit for one host is even lower.
+ * The limits for requests on behalf of signed-in people, who can make the server fetch any URL. One
+ * person's limit is much lower than the limit for a host, so that no person can use up the limit
+ * for a host. One person's limit for one host is even lower.
  *
- * A URL that was fetched before has its own limit, which does not depend on the host. Clients that
- * are in use keep working even if a person uses up the limit of a host, or the limit of all hosts,
+ * A URL that was fetched before has a separate limit, which does not depend on the host. So clients
+ * that are in use keep working even if a person uses up the limit for a host, or for all hosts,
  * with invented URLs. Documents are cached for at least five minutes, so normal use stays far below
  * these limits.
  *
- * A URL whose last fetch failed also has its own limit, so repeated attempts do not use up the
- * limits for other URLs.
+ * A URL whose last fetch failed also has a separate limit, so that repeated attempts do not use up
+ * the limits for other URLs.
  */
 const LIMITS: Limits = {
   all: { atOnce: 32, inAMinute: 300 },
@@ -47,8 +48,8 @@ const LIMITS: Limits = {
   there: { atOnce: 8, inAMinute: 60 },
 };
 /**
- * The limits for requests without a signed-in person. They are lower and are counted separately, so
- * that these requests do not use up the limits of signed-in people.
+ * The limits for requests without a signed-in person. They are lower. These requests are counted
+ * separately, so that they cannot use up the limits of signed-in people.
  */
 const LIMITS_OF_STRANGERS: Limits = {
   ...LIMITS,
@@ -67,13 +68,13 @@ const sentTooMany = (host: string) =>
     MINUTE / 1000,
   );
 
-/** How many requests may run at the same time, and how many may start in a minute. */
+/** How many requests can run at the same time, and how many can start per minute. */
 export interface Limit {
   readonly atOnce: number;
   readonly inAMinute: number;
 }
 
-/** A limit that a request counts towards, with the key of its counter and its name for the log. */
+/** One of the limits for a request, with the key of its counter and its name for the log. */
 interface Counted {
   readonly limit: Limit;
   readonly shown: string;
@@ -98,18 +99,20 @@ export class OutboundLimits {
   readonly #counts: Map<string, Count>;
   #tidied = 0;
 
-  /** `counts` is the limiter's state. Pass a map to read the counters, for example in a test. */
+  /** `counts` contains the counters. Pass a map to read the counters, for example in a test. */
   constructor(clock: () => number, counts = new Map<string, Count>()) {
     this.#clock = clock;
     this.#counts = counts;
   }
 
-  /** Runs the work. Throws an OutboundError if a limit is reached. */
+  /** Runs `work` if no limit is reached. Otherwise, throws an OutboundError. */
   within<T>(request: CountedRequest, work: () => Promise<T>): Promise<T> {
     return this.#run(countedAs(request), fetchedTooMany, work);
   }
 
-  /** Like `within`, for requests that send data to a host. The caller passes the limit. */
+  /**
+   * Does the same as `within` for requests that send data to a host. The caller passes the limit.
+   */
   withinHost<T>({ hostname }: URL, limit: Limit, work: () => Promise<T>): Promise<T> {
     const name = JSON.stringify(['sent', hostname]);
     return this.#run([{ limit, shown: hostname, name }], sentTooMany, work);
@@ -133,8 +136,9 @@ export class OutboundLimits {
   }
 
   /**
-   * Removes old counters, because an attacker can invent any number of names. Refused requests are
-   * not counted, so the map contains only the counters of the last two minutes.
+   * Removes old counters, because an attacker can make the server count any number of invented
+   * URLs. Rejected requests are not counted, so the map contains only the counters of the last two
+   * minutes.
    */
   #forget(now: number): void {
     if (now - this.#tidied < MINUTE) return;
@@ -162,14 +166,17 @@ export class OutboundLimits {
 }
 
 /**
- * Whether the counter's minute is still running. If the clock was set back to before the minute
- * began, returns false.
+ * Whether the counter's minute has not ended yet. Returns false if the clock was set back to before
+ * this minute began.
  */
 function isCurrent({ since }: Count, now: number): boolean {
   return now >= since && now - since < MINUTE;
 }
 
-/** Returns the limits that a request counts towards, each with its key and its name for the log. */
+/**
+ * Returns all limits that apply to a request, each with the key of its counter and its name for the
+ * log.
+ */
 function countedAs(request: CountedRequest): readonly Counted[] {
   const { url, person, isKnown, isStranger = false, hasFailed = false } = request;
   const there = isKnown ? url.href : url.hostname;

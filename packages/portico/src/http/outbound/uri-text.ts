@@ -1,21 +1,18 @@
 import { isIPv4 } from 'node:net';
 
-/**
- * Checks the text of URLs from clients, so that no parser reads a URL differently from what users
- * see.
- */
+/** Checks the text of URLs from clients. Every parser must read the URL that users see. */
 
 /**
- * Matches characters that a URI cannot contain (RFC 3986 section 2), and percent signs that are not
- * followed by two hexadecimal digits.
+ * Matches a character that a URI cannot contain (RFC 3986 section 2), or a percent sign without two
+ * hexadecimal digits after it.
  */
 const FOREIGN = /%(?![0-9A-Fa-f]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]/u;
 const HTTP_AUTHORITY = /^https?:\/\/([^/?#\\]*)/i;
 const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
 
 /**
- * Returns why this is not a valid URI, or why a browser would change its host. Returns null if the
- * URI is valid and a browser would not change the host.
+ * Returns a problem if the text is not a valid URI or a browser would change its host. Otherwise,
+ * returns null.
  */
 export function uriTextProblem(text: string): string | null {
   const host = hostProblem(text);
@@ -38,9 +35,9 @@ export function uriTextProblem(text: string): string | null {
 }
 
 /**
- * Returns why a browser would change the host, or null if it would not. For example, browsers turn
- * `0x7f000001` into an IP address, and international names into ASCII. Users must see the hostname
- * that the browser uses.
+ * Returns a problem if a browser would change the host, or null. For example, browsers change
+ * `0x7f000001` to an IP address, and international names to ASCII. Users must see the hostname that
+ * the browser uses.
  */
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];

@@ -2,33 +2,34 @@ import { JwsError, type JsonObject } from '../jws/compact.ts';
 import type { TrustedIssuer } from './trusted-issuer.ts';
 
 /**
- * Checks of an assertion's header and claims. Each throws a JwsError if the assertion is not valid.
+ * Checks the header and the claims of an assertion. Each function throws a JwsError if the
+ * assertion is not valid.
  */
 
 /** The maximum length of `sub` and `jti`, in characters. */
 const LONGEST_TEXT = 255;
 /**
- * The maximum lifetime of an assertion, in seconds. The server must store the assertion's `jti`
- * until the assertion expires.
+ * The maximum lifetime of an assertion, in seconds. It is limited because the server must store the
+ * assertion's `jti` until the assertion expires.
  */
 const LONGEST_LIFE = 86_400;
 /**
- * Header parameters that contain a key or point to one. The server rejects them, because it uses
- * only the keys at the configured location.
+ * Header parameters that contain a key or refer to one. The server rejects them, because it uses
+ * only keys from the configured location.
  */
 const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
 /**
- * The `typ` values that a workload's token may have, in lower case. Kubernetes tokens have no
- * `typ`. A JWT-SVID may have `JWT` or `JOSE` (JWT-SVID section 2.3). draft-ietf-oauth-rfc7523bis
- * defines the last value.
+ * The allowed values of `typ` in a workload's token, in lower case. Kubernetes tokens have no
+ * `typ`. A JWT-SVID may have `JWT` or `JOSE` (JWT-SVID section 2.3). The last value comes from
+ * draft-ietf-oauth-rfc7523bis.
  */
 const WORKLOAD_TYPES: readonly unknown[] = [undefined, 'jwt', 'jose', 'client-authentication+jwt'];
 
 /**
- * Claims of access tokens, ID tokens and logout tokens. Such a token can have the same `typ` as a
- * workload's token. The server recognizes it by these claims and rejects it (RFC 8725 section
- * 3.12).
+ * Claims that appear in access tokens, ID tokens or logout tokens. Such a token can have the same
+ * `typ` as a workload's token. The server rejects a token with one of these claims (RFC 8725
+ * section 3.12).
  */
 const CLAIMS_OF_OTHERS = [
   'scope',
@@ -40,13 +41,19 @@ const CLAIMS_OF_OTHERS = [
   'events',
 ] as const;
 
-/** Throws unless the header has this `typ` (RFC 8725 section 3.11) and contains no key. */
+/**
+ * Throws unless the header has this `typ` (RFC 8725 section 3.11). Also throws if the header
+ * contains a key.
+ */
 export function requireHeader(header: JsonObject, type: string): void {
   if (header['typ'] !== type) throw new JwsError(`its typ is not ${type}`);
   requireNoKey(header);
 }
 
-/** Throws unless the header has the `typ` of a workload's token and contains no key. */
+/**
+ * Throws unless the header has a `typ` that a workload's token may have. Also throws if the header
+ * contains a key.
+ */
 export function requireWorkloadHeader(header: JsonObject): void {
   const { typ } = header;
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
@@ -55,7 +62,7 @@ export function requireWorkloadHeader(header: JsonObject): void {
   requireNoKey(header);
 }
 
-/** Throws if a claim shows that the token is not a workload's token. */
+/** Throws if a claim shows that the token is not for a workload. */
 export function requireWorkloadClaims(claims: JsonObject): void {
   const found = CLAIMS_OF_OTHERS.find((name) => Object.hasOwn(claims, name));
   if (found !== undefined) throw new JwsError(`it has ${found}, so it is another kind of token`);
@@ -66,14 +73,16 @@ function requireNoKey(header: JsonObject): void {
   if (found !== undefined) throw new JwsError(`its header has ${found}, which is not accepted`);
 }
 
-/** Returns the `kid`, or null if it is missing. */
+/** Returns the key id (`kid`), or null if the header contains no key id. */
 export function readKeyId({ kid }: JsonObject): string | null {
   if (kid === undefined) return null;
   if (typeof kid !== 'string') throw new JwsError('its kid is not a string');
   return kid;
 }
 
-/** Returns a claim. Throws unless it is a string of 1 to 255 characters, without NUL. */
+/**
+ * Returns the value of a claim. Throws unless it is a string of 1 to 255 characters without NUL.
+ */
 export function requireText(claims: JsonObject, name: string): string {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   const isText =
@@ -88,7 +97,7 @@ export function requireText(claims: JsonObject, name: string): string {
   );
 }
 
-/** Throws unless `aud` is exactly this audience, as a string or as the only item of a list. */
+/** Throws unless `aud` is exactly this audience, as a string or as the only item in a list. */
 export function requireAudience({ aud }: JsonObject, audience: string): void {
   const [only, ...more]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (only !== audience || more.length > 0)
@@ -96,8 +105,8 @@ export function requireAudience({ aud }: JsonObject, audience: string): void {
 }
 
 /**
- * Throws unless `tenant` is the configured tenant. If none is configured, the claim must be
- * missing.
+ * Throws unless the claim `tenant` is the configured tenant. If no tenant is configured, throws if
+ * the claim exists.
  */
 export function requireTenant({ tenant }: JsonObject, expected: string | null): void {
   if (tenant === (expected ?? undefined)) return;
@@ -109,9 +118,9 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
 }
 
 /**
- * Checks the times. Returns when the assertion expires, in whole seconds. `now` is also in seconds.
- * `iat` and `nbf` may be `leastAhead` seconds in the future even if the issuer's clock tolerance is
- * shorter.
+ * Checks the times in an assertion. Returns when the assertion expires, in whole seconds. `now` is
+ * also in seconds. `iat` and `nbf` may be up to `leastAhead` seconds in the future, even if the
+ * issuer's clock tolerance is shorter.
  */
 export function requireTimes(
   claims: JsonObject,
@@ -134,8 +143,8 @@ export function requireTimes(
 }
 
 /**
- * Checks the times of a workload's token. The token may have no `iat` (JWT-SVID section 3). If it
- * has none, `exp` may be at most the maximum age from now. `now` is in seconds.
+ * Checks the times in a workload's token. Such a token need not have an `iat` (JWT-SVID section 3).
+ * Without `iat`, the token must expire within the maximum age from now. `now` is in seconds.
  */
 export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): void {
   if (Object.hasOwn(claims, 'iat')) {
@@ -148,8 +157,8 @@ export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, 
 }
 
 /**
- * Throws if the assertion has expired, or its `nbf` is after `latest`. Returns its `exp`. All times
- * are in seconds.
+ * Returns the `exp` of an assertion. Throws if the assertion has expired or its `nbf` is later than
+ * `latest`. All times are in seconds.
  */
 function requireCurrent(
   { exp, nbf }: JsonObject,
@@ -164,7 +173,10 @@ function requireCurrent(
   return exp;
 }
 
-/** Whether a value is a time: seconds since 1970. Fractions are allowed (RFC 7519 section 2). */
+/**
+ * Whether a value is a valid time: seconds since 1970, possibly with a fraction (RFC 7519 section
+ * 2).
+ */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

@@ -6,17 +6,17 @@ import { OutboundError } from '../../http/outbound/limits.ts';
 import type { PublicKey } from '../jws/public-keys.ts';
 import type { IssuerKeyLocation } from './trusted-issuer.ts';
 
-/** Reads a key set (RFC 7517). Returns null for any other value. */
+/** Parses a key set (RFC 7517). Returns null if the value is not a key set. */
 export type ReadKeySet = (value: unknown) => readonly PublicKey[] | null;
 
-/** Whether one of these keys verifies the assertion that is being checked. */
+/** Returns whether one of these keys verifies the current assertion. */
 export type FitsKeys = (keys: readonly PublicKey[]) => boolean;
 
-/** An issuer's public keys. */
+/** Reads the public keys of an issuer. */
 export interface IssuerKeys {
   /**
-   * Whether `fits` returns true for the issuer's keys. Throws a NotNowError if the keys cannot be
-   * read now.
+   * Returns whether `fits` returns true for the issuer's keys. Throws a NotNowError if the keys
+   * cannot be read at the moment.
    */
   haveOne(fits: FitsKeys): Promise<boolean>;
 }
@@ -24,13 +24,13 @@ export interface IssuerKeys {
 /** The maximum size of a key set, in bytes. */
 const LARGEST = 64 * 1024;
 /**
- * How long to wait between two fetches, in milliseconds: `BETWEEN_FETCHES` after a successful
+ * How long to wait before the next fetch, in milliseconds: `BETWEEN_FETCHES` after a successful
  * fetch, `AFTER_FAILURE` after a failed one.
  */
 const BETWEEN_FETCHES = 15_000;
 const AFTER_FAILURE = 5000;
 
-/** Returns a reader for the issuer's keys at this location. */
+/** Returns an object that reads the issuer's keys from this location. */
 export function issuerKeysAt(
   location: IssuerKeyLocation,
   fetching: GuardedOptions,
@@ -42,7 +42,7 @@ export function issuerKeysAt(
 }
 
 /**
- * Reads keys from a file. Reads the file for each assertion, so that a change takes effect
+ * Reads keys from a file. Reads the file again for each assertion, so that changes take effect
  * immediately. Parses the file only if it has changed, because anyone can send invalid assertions.
  */
 class KeysInFile implements IssuerKeys {
@@ -80,7 +80,7 @@ class KeysInFile implements IssuerKeys {
   }
 }
 
-/** Returns a file's content, or null if it is longer than `limit` bytes. */
+/** Returns the content of a file, or null if the file is longer than `limit` bytes. */
 async function readAtMost(file: string, limit: number): Promise<string | null> {
   const handle = await open(file);
   try {
@@ -98,25 +98,28 @@ interface Fetched {
 }
 
 /**
- * Fetches keys that an issuer publishes, and uses them for their lifetime. If no fetched key
- * verifies an assertion, fetches again before the lifetime ends, so that an issuer can change its
- * keys without notice.
+ * Fetches keys that an issuer publishes, and uses them until their lifetime ends. Fetches them
+ * again earlier if none of them verifies an assertion, so that an issuer can change its keys
+ * without notice.
  */
 class KeysAtUrl implements IssuerKeys {
   readonly #url: URL;
   /**
-   * How long a fetched set is used, in milliseconds. After that, a key that the issuer has
-   * withdrawn is no longer accepted.
+   * How long a fetched key set is used, in milliseconds. After this time, the server no longer
+   * accepts a key that the issuer has withdrawn.
    */
   readonly #lifetime: number;
   readonly #fetchJson: ReturnType<typeof createFetchConfigured>;
   readonly #clock: () => number;
   readonly #readKeySet: ReadKeySet;
   #fetched: Fetched | null = null;
-  /** When the last fetch ended, and how long to wait after it, in milliseconds. */
+  /**
+   * When the last successful fetch began or the last failed fetch ended, whichever was later, and
+   * how long to wait after that. Both are in milliseconds.
+   */
   #last = { at: Number.NEGATIVE_INFINITY, wait: 0 };
   #underWay: Promise<readonly PublicKey[]> | null = null;
-  /** The fetch that starts when the running fetch ends. */
+  /** The fetch that will start when the current fetch ends. */
   #following: Promise<readonly PublicKey[]> | null = null;
 
   constructor(
@@ -139,8 +142,8 @@ class KeysAtUrl implements IssuerKeys {
     if (left === 0) return fits(await this.#fetchAnew());
     if (fresh !== null) return false;
     if (wait === AFTER_FAILURE) throw unavailable('they could not be fetched a moment ago', left);
-    // Fetch again only if a known key signed the assertion. Otherwise, anyone who sends assertions
-    // could make the server fetch keys again and again.
+    // Fetch again only if a known key has signed the assertion. Otherwise, anyone could make the
+    // server fetch the keys over and over by sending assertions.
     return fits(this.#fetched?.keys ?? []) && fits(await this.#fetchAnew());
   }
 
@@ -150,7 +153,8 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   /**
-   * Whether `lasts` milliseconds have passed since `since`. Returns true if the clock was set back.
+   * Whether `lasts` milliseconds have passed since `since`. Also returns true if the clock was set
+   * back.
    */
   #isPast(since: number, lasts: number): boolean {
     const passed = this.#clock() - since;
@@ -158,13 +162,13 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   /**
-   * Returns newly fetched keys. If fetched keys have a lifetime, waits for the fetch that is
-   * already running, if any. Otherwise, always starts a new fetch.
+   * Returns newly fetched keys. If the lifetime is not 0, a fetch that is already running is new
+   * enough. Otherwise, always starts a new fetch.
    */
   async #fetchAnew(): Promise<readonly PublicKey[]> {
     if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();
-    // The issuer may have withdrawn a key after the running fetch began, so wait for the next
-    // fetch.
+    // Wait for the next fetch, because the issuer may have withdrawn a key after the current fetch
+    // began.
     this.#following ??= this.#underWay
       .catch(() => null)
       .then(() => {
@@ -182,7 +186,8 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   async #fetch(): Promise<readonly PublicKey[]> {
-    // The issuer may withdraw a key during the fetch, so the lifetime starts when the fetch starts.
+    // The lifetime starts when the fetch starts, because the issuer may withdraw a key during the
+    // fetch.
     const at = this.#clock();
     try {
       const keys = this.#readKeySet(await this.#fetchJson(this.#url, LARGEST));

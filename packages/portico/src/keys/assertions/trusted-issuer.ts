@@ -6,31 +6,28 @@ import type { VerifiedAlgorithm } from '../jws/public-keys.ts';
 export type AssertedSubject = 'people' | 'clients';
 
 /**
- * Where an issuer's keys are: at a URL, or in a file with an absolute path. `lifetime` is how long
- * fetched keys are used, in seconds.
+ * Where to find an issuer's keys: at a URL, or in a file with an absolute path. `lifetime` is how
+ * long fetched keys are used, in seconds.
  */
 export type IssuerKeyLocation =
   { readonly url: string; readonly lifetime: number } | { readonly file: string };
 
-/**
- * An issuer of assertions (RFC 7521). It is not this server, but this server accepts its
- * assertions.
- */
+/** Another party that issues assertions (RFC 7521), which this server accepts. */
 export interface TrustedIssuer {
   /**
-   * The exact value of `iss`. For SPIFFE, this is the id of a trust domain, which the server finds
-   * in the token's `sub`.
+   * The exact value of `iss` in assertions. For SPIFFE, this is the id of a trust domain, which the
+   * server reads from the `sub` of the token.
    */
   readonly issuer: string;
-  /** Where the issuer's public keys are (RFC 7517). */
+  /** Where to find the issuer's public keys (RFC 7517). */
   readonly keys: IssuerKeyLocation;
-  /** The algorithms that the issuer may sign with. */
+  /** The algorithms with which the issuer may sign. */
   readonly algorithms: readonly VerifiedAlgorithm[];
   /** What the issuer may assert. */
   readonly asserts: readonly AssertedSubject[];
-  /** The only accepted value of `tenant`. Null if assertions must have no tenant. */
+  /** The only value of `tenant` that is accepted. Null if assertions must not contain a tenant. */
   readonly tenant: string | null;
-  /** How far the issuer's clock may be off, in seconds. */
+  /** How far the issuer's clock may differ from the server's clock, in seconds. */
   readonly clockTolerance: number;
   /** The maximum age of an assertion, in seconds. */
   readonly maximumAge: number;

@@ -18,16 +18,16 @@ import type { AssertedSubject, TrustedIssuer } from './trusted-issuer.ts';
 import { isTrustDomain } from './workloads.ts';
 
 /**
- * The maximum number of keys to try if an assertion does not name its key. Each try verifies a
- * signature.
+ * The maximum number of keys to try if an assertion does not name its key. Each try costs one
+ * signature verification.
  */
 const MOST_TRIED = 10;
 
 /** The values that an assertion about a person must contain. */
 export interface ExpectedAssertion {
-  /** The required `typ`. */
+  /** The value that `typ` must have. */
   readonly type: string;
-  /** The required `aud`. */
+  /** The value that `aud` must have. */
   readonly audience: string;
   /**
    * How far `iat` and `nbf` may be in the future, in seconds, even if the issuer's clock tolerance
@@ -36,19 +36,23 @@ export interface ExpectedAssertion {
   readonly leastAhead?: number | undefined;
 }
 
-/** An assertion for this server that is valid now. Its issuer's signature was verified. */
+/**
+ * An assertion that is intended for this server and valid now. The issuer's signature has been
+ * verified.
+ */
 export interface VerifiedAssertion {
   readonly issuer: string;
-  /** The issuer's tenant, or null. */
+  /** The issuer's tenant, or null if none is configured. */
   readonly tenant: string | null;
   readonly subject: string;
-  /** The algorithm of its signature. */
+  /** The algorithm of the signature. */
   readonly algorithm: VerifiedAlgorithm;
   /** All claims of the assertion. */
   readonly claims: JsonObject;
   /**
-   * Records that the assertion was used. Returns false if any process has already recorded its use.
-   * Call this after all other checks, and before you issue a token for the assertion.
+   * Records that the assertion has been used. Returns false if this or another process has recorded
+   * it before. Call this method after all other checks and before you issue a token for the
+   * assertion.
    */
   claim(): Promise<boolean>;
 }
@@ -87,18 +91,18 @@ export class TrustedIssuers {
     this.#clock = fetching.clock;
   }
 
-  /** Whether the server trusts this issuer's assertions about people, or about clients. */
+  /** Whether the server trusts this issuer's assertions about `people` or `clients`. */
   trusts(issuer: string, asserts: AssertedSubject): boolean {
     return this.#known.get(issuer)?.settings.asserts.includes(asserts) === true;
   }
 
-  /** Returns the issuers whose assertions about people, or about clients, the server trusts. */
+  /** Returns the issuers that the server trusts to assert `people` or `clients`. */
   trustedWith(asserts: AssertedSubject): readonly string[] {
     return [...this.#known.keys()].filter((issuer) => this.trusts(issuer, asserts));
   }
 
   /**
-   * Returns the tenant that the issuer's assertions must name. Returns null if none is configured
+   * Returns the tenant that the issuer's assertions must name, or null if no tenant is configured
    * or the issuer is unknown.
    */
   tenantOf(issuer: string): string | null {
@@ -107,8 +111,8 @@ export class TrustedIssuers {
 
   /**
    * Verifies an assertion about a person. Throws a JwsError with the reason if the assertion is not
-   * valid. Throws a NotNowError if the server cannot read the issuer's keys now. Does not record
-   * that the assertion was used.
+   * valid. Throws a NotNowError if the server cannot read the issuer's keys at the moment. Does not
+   * record that the assertion has been used.
    */
   async verify(text: string, expected: ExpectedAssertion): Promise<VerifiedAssertion> {
     const assertion = parseJws(text);
@@ -135,8 +139,8 @@ export class TrustedIssuers {
 
   /**
    * Verifies a workload's token that this issuer signed for this audience. Returns the token's
-   * `sub`. Throws like `verify`. Does not mark the token as used, because a program sends the same
-   * token until it expires (RFC 7523 section 3).
+   * `sub`. Throws the same errors as `verify`. Does not record that the token has been used,
+   * because a program sends the same token until it expires (RFC 7523 section 3).
    */
   async identify(token: Jws, issuer: string, audience: string): Promise<string> {
     const { header, payload: claims } = token;
@@ -160,8 +164,8 @@ export class TrustedIssuers {
 }
 
 /**
- * Returns the keys of a trust bundle that sign JWT-SVIDs, as an ordinary key set. Leaves out the
- * keys that sign certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
+ * Returns those keys of a trust bundle that sign JWT-SVIDs, as an ordinary key set. Leaves out the
+ * keys for certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
  */
 function forJwts(bundle: unknown): unknown {
   const { keys } = (bundle ?? {}) as { readonly keys?: unknown };

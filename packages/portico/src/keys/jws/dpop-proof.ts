@@ -9,38 +9,41 @@ import {
   type VerifiedAlgorithm,
 } from './public-keys.ts';
 
-/** The request that contains the proof. */
+/** The request in which the client sent the proof. */
 export interface ProvedRequest {
   readonly method: string;
-  /** The absolute URL of the request. Its query and fragment are not compared with the proof. */
+  /**
+   * The absolute URL of the request. The comparison with the proof ignores its query and fragment.
+   */
   readonly url: string;
   /**
-   * The access token whose hash the proof must contain. Null if the request has no access token.
+   * The access token in the request, whose hash the proof must contain. Null if there is no access
+   * token.
    */
   readonly accessToken: string | null;
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** The contents of a valid proof. */
+/** The content of a valid proof. */
 export interface DpopProof {
-  /** The SHA-256 thumbprint of the signing key (RFC 7638), base64url. */
+  /** The SHA-256 thumbprint of the key that signed the proof (RFC 7638), encoded as base64url. */
   readonly thumbprint: string;
-  /** The signing algorithm. */
+  /** The algorithm with which the proof is signed. */
   readonly algorithm: VerifiedAlgorithm;
   readonly jti: string;
   /**
-   * When the proof expires, including the allowed clock difference, in milliseconds since 1970.
-   * Until then, the server must remember that the proof was used.
+   * When the proof expires, in milliseconds since 1970, including the allowed clock difference.
+   * Until then, the server must remember that the proof has been used.
    */
   readonly expiresAt: number;
-  /** The nonce, or null. The caller must check that the server issued it. */
+  /** The nonce in the proof, or null. The caller must check that the server issued it. */
   readonly nonce: string | null;
 }
 
 /**
- * What is wrong with a proof. Programs can compare these codes. `proof_malformed`: the proof is not
- * a JWS.
+ * A code that says what is wrong with a proof, for use in programs. `proof_malformed`: the proof is
+ * not a JWS.
  */
 export type DpopProofProblem =
   | 'proof_repeated'
@@ -61,7 +64,10 @@ export type DpopProofProblem =
   | 'proof_key'
   | 'proof_signature';
 
-/** Thrown for an invalid proof. The message says why. It contains nothing from the proof. */
+/**
+ * Thrown if a proof is not valid. The message explains the reason and contains nothing from the
+ * proof.
+ */
 export class DpopProofError extends JwsError {
   readonly problem: DpopProofProblem;
 
@@ -72,7 +78,7 @@ export class DpopProofError extends JwsError {
 }
 
 /**
- * Limits in seconds. `SKEW`: how much two clocks may differ, in each direction. `LIFE`: how long a
+ * Limits in seconds. `SKEW`: how far two clocks may differ, in each direction. `LIFE`: how long a
  * proof is valid.
  */
 const SKEW = 60;
@@ -81,13 +87,14 @@ const LONGEST = { jti: 255, nonce: 255, htu: 2048 } as const;
 const PROBLEMS = { jti: 'proof_jti', nonce: 'proof_nonce', htu: 'proof_url' } as const;
 
 /**
- * Checks a `DPoP` header (RFC 9449 section 4.3). `iat` must be current even if the proof has a
- * nonce. Throws a DpopProofError that says what is wrong.
+ * Checks the value of a `DPoP` header (RFC 9449 section 4.3). Requires a current `iat` even if the
+ * proof contains a nonce. Throws a DpopProofError that says what is wrong.
  *
- * The caller must check whether the proof was used before, and whether its nonce is valid.
+ * The caller must check that the proof has not been used before and that its nonce is valid.
  */
 export function checkDpopProof(text: string, request: ProvedRequest): DpopProof {
-  // HTTP libraries join several headers with the same name with commas (RFC 9110 section 5.3).
+  // If a request has several headers with the same name, HTTP libraries join their values with
+  // commas (RFC 9110 section 5.3).
   if (text.includes(',')) throw new DpopProofError('proof_repeated', 'there is more than one');
   const proof = naming('proof_malformed', () => parseJws(text));
   const { header, payload } = proof;
@@ -107,7 +114,7 @@ export function checkDpopProof(text: string, request: ProvedRequest): DpopProof 
   return { thumbprint: jwkThumbprint(key), algorithm, jti, expiresAt, nonce };
 }
 
-/** Runs `read`. Turns a JwsError into a DpopProofError with this problem. */
+/** Runs `read`. If `read` throws a JwsError, throws a DpopProofError with this problem instead. */
 function naming<T>(problem: DpopProofProblem, read: () => T): T {
   try {
     return read();
@@ -133,15 +140,15 @@ function requireUrl(payload: JsonObject, url: string): void {
 }
 
 /**
- * Matches a URL without white space and without `\`. A URL parser would remove white space and turn
- * `\` into `/`.
+ * Matches a URL that contains no white space and no `\`. A URL parser would remove white space and
+ * change `\` to `/`.
  */
 const WRITTEN_URL = /^https?:\/\/[\x21-\x5B\x5D-\x7E]+$/i;
 
 /**
- * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3). The scheme and host are in
- * lower case. A default port, dot segments and unnecessary escapes are removed. Returns null for an
- * invalid URL and for a URL with user information.
+ * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3). Writes the scheme and host in
+ * lower case. Removes a default port, dot segments and unnecessary escapes. Returns null if the URL
+ * is invalid or contains user information.
  */
 function normalized(text: string): string | null {
   if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return null;
@@ -156,8 +163,8 @@ function unescaped(escape: string): string {
 }
 
 /**
- * Returns the time in whole seconds since 1970 from which no server accepts the proof. `now` is
- * also in seconds.
+ * Returns the time from which no server accepts the proof any longer, in whole seconds since 1970.
+ * `now` is also in seconds.
  */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   if (!isTime(iat))
@@ -166,8 +173,8 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
     throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
   if (iat <= now - LIFE - SKEW)
     throw new DpopProofError('proof_too_old', 'its iat is too long ago');
-  // Both claims are optional. If the proof has them, it must be valid now (RFC 7519 sections 4.1.4
-  // and 4.1.5).
+  // `exp` and `nbf` are optional. If the proof contains them, it must be valid at the current time
+  // (RFC 7519 sections 4.1.4 and 4.1.5).
   if (exp !== undefined && !(isTime(exp) && exp > now - SKEW))
     throw new DpopProofError('proof_expired', 'it has expired');
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW))
@@ -175,7 +182,10 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   return Math.ceil(iat) + LIFE + SKEW;
 }
 
-/** Whether the value is a time (RFC 7519 section 2): seconds since 1970. Fractions are allowed. */
+/**
+ * Whether the value is a valid time: seconds since 1970, possibly with a fraction (RFC 7519 section
+ * 2).
+ */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
@@ -200,8 +210,8 @@ function requireKey(header: JsonObject): PublicKey {
 }
 
 /**
- * Returns a key's thumbprint: the hash of the members that its key type requires, sorted by name
- * (RFC 7638 section 3). JSON leaves out undefined members.
+ * Returns the thumbprint of a key: the hash of the members that its key type requires, sorted by
+ * name (RFC 7638 section 3). `JSON.stringify` leaves out undefined members.
  */
 export function jwkThumbprint({ jwk: { crv, e, kty, n, x, y } }: PublicKey): string {
   return hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url');

@@ -2,14 +2,14 @@ import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { JwsError, type JsonObject, type Jws } from './compact.ts';
 
 /**
- * The algorithms that clients and issuers may sign with. All use public keys (RFC 7518 section 3.1,
- * RFC 8037 section 3.1, RFC 9864 section 2.2).
+ * The algorithms with which clients and issuers may sign. All of them use public keys (RFC 7518
+ * section 3.1, RFC 8037 section 3.1, RFC 9864 section 2.2).
  */
 export const VERIFIED_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 
 export type VerifiedAlgorithm = (typeof VERIFIED_ALGORITHMS)[number];
 
-/** A public key, which can only verify signatures. */
+/** A public key. It can only verify signatures. */
 export interface PublicKey {
   readonly kid: string | null;
   readonly algorithms: readonly VerifiedAlgorithm[];
@@ -18,7 +18,7 @@ export interface PublicKey {
   readonly jwk: JsonObject;
 }
 
-/** Thrown for a key that must not be used. The message says why. */
+/** Thrown if a key must not be used. The message explains the reason. */
 export class JwkError extends Error {
   override readonly name = 'JwkError';
 }
@@ -35,12 +35,12 @@ const RSA: KeyForm = { algorithms: ['RS256', 'PS256'], members: ['n', 'e'] };
 const P256: KeyForm = { algorithms: ['ES256'], members: ['crv', 'x', 'y'] };
 const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x'] };
 
-/** The private members, which only the key's owner knows (RFC 7518 section 6). */
+/** The members of a private key, which only the owner may know (RFC 7518 section 6). */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * The accepted sizes of RSA keys, in bits (RFC 7518 section 3.3). An attacker could slow the server
- * down with larger keys.
+ * The allowed sizes of RSA keys, in bits (RFC 7518 section 3.3). Larger keys are rejected because
+ * an attacker could slow the server down with them.
  */
 const RSA_BITS = { least: 2048, most: 4096 } as const;
 const LEAST_EXPONENT = 65_537n;
@@ -54,8 +54,8 @@ export function hasPrivateMember(jwk: object): boolean {
 }
 
 /**
- * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose, which
- * callers must skip (section 5). Throws a JwkError for a key that must not be used.
+ * Reads a public key (RFC 7517). Returns null for a key with another type or purpose, which callers
+ * must skip (section 5). Throws a JwkError for a key that must not be used.
  */
 export function readPublicKey(value: unknown): PublicKey | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -93,7 +93,7 @@ function getForm({ kty, crv }: JsonObject): KeyForm | null {
   return kty === 'OKP' && crv === 'Ed25519' ? ED25519 : null;
 }
 
-/** Whether the key may verify signatures (RFC 7517 sections 4.2 and 4.3). */
+/** Whether the key is intended for verifying signatures (RFC 7517 sections 4.2 and 4.3). */
 function isForVerifying({ use, key_ops: operations }: JsonObject): boolean {
   if (use !== undefined && use !== 'sig') return false;
   return operations === undefined || (Array.isArray(operations) && operations.includes('verify'));
@@ -125,8 +125,8 @@ function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObj
 }
 
 /**
- * Returns the algorithm in the header. Throws a JwsError for an unsupported algorithm, for example
- * `none` or HMAC.
+ * Returns the algorithm that the header names. Throws a JwsError if it is not supported, for
+ * example `none` or HMAC.
  */
 export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
   const algorithm = VERIFIED_ALGORITHMS.find((each) => each === header['alg']);
@@ -135,8 +135,8 @@ export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
 }
 
 /**
- * Whether this key signed the JWS with the algorithm in the header. False if the key may not be
- * used with that algorithm.
+ * Whether this key signed the JWS with the algorithm in the header. Returns false if the key may
+ * not be used with this algorithm.
  */
 export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
   return algorithms.includes(getAlgorithm(jws)) && isSignedWith(key, jws);
@@ -144,7 +144,7 @@ export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
 
 /**
  * Whether this key signed the JWS. Unlike `isSignedBy`, does not check that the key may be used
- * with the algorithm in the header. Use it for this server's own keys.
+ * with the algorithm in the header. Use this function for this server's own keys.
  */
 export function isSignedWith(key: KeyObject, jws: Jws): boolean {
   return VERIFY[getAlgorithm(jws)](key, jws);
@@ -157,7 +157,7 @@ const ed25519: Verify = (key, { signed, signature }) => verify(null, signed, key
 const VERIFY: Readonly<Record<VerifiedAlgorithm, Verify>> = {
   RS256: (key, { signed, signature }) =>
     verify('sha256', signed, { key, padding: constants.RSA_PKCS1_PADDING }, signature),
-  // RFC 7518 section 3.5 requires a salt of the same length as the hash.
+  // RFC 7518 section 3.5 requires that the salt is as long as the hash.
   PS256: (key, { signed, signature }) =>
     verify(
       'sha256',

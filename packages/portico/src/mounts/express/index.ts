@@ -1,6 +1,6 @@
 /**
- * Portico in an Express 4 or 5 application. In Express 4, an unhandled rejection stops the process,
- * so this module passes every rejection to `next`.
+ * Mounts Portico in an Express 4 or 5 application. In Express 4, an unhandled rejection ends the
+ * process, so this module passes every rejection to `next`.
  */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
@@ -16,13 +16,14 @@ import {
 export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
- * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
+ * Returns the endpoints as Express middleware: `app.use(portico(server, mcp))`.
  *
- * Add the middleware at the root of the application, after the session middleware and before the
- * CSRF check, which would reject requests from other applications. Body parsers may come before it.
+ * Add the middleware at the root of the application, after the session middleware. Add it before
+ * the CSRF check, which would otherwise reject requests from other applications. Body parsers can
+ * come before it.
  *
- * Do not mount the middleware below a path: the endpoints' paths already include `base_path`, and
- * some documents are outside of it.
+ * Do not mount the middleware below a path. The endpoints' paths already include `base_path`, and
+ * some documents are not below `base_path`.
  */
 export function portico(
   server: AuthorizationServer,
@@ -42,8 +43,8 @@ export function portico(
 }
 
 /**
- * Makes `token()` work in the handlers after it: `app.use('/api', bearer(server))`. Does not reject
- * any request itself. If the server has several resources, pass one of them:
+ * Makes `token()` available in the handlers that follow: `app.use('/api', bearer(server))`. This
+ * middleware itself rejects no requests. If the server has several resources, pass one of them:
  * `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes): RequestHandler {
@@ -59,8 +60,8 @@ export function bearer(server: ProtectedRoutes): RequestHandler {
 }
 
 /**
- * Returns an error handler that responds with 401 or 403 if `token()` refuses a request. Add this
- * handler before your own error handler.
+ * Returns an error handler that responds with 401 or 403 if `token()` rejects a request. Add this
+ * error handler before your own.
  */
 export function bearerErrors(): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
@@ -70,8 +71,8 @@ export function bearerErrors(): ErrorRequestHandler {
 }
 
 /**
- * Returns the Express request behind a request that a host method receives. Use the returned
- * request for `req.session` and `req.user`. Throws if the request did not come through Express.
+ * Returns the Express request for a request that a host method received. Use it to access
+ * `req.session` and `req.user`. Throws if the request did not come through Express.
  */
 export function expressRequest(request: Request): ExpressRequest {
   const incoming = incomingOf(request);

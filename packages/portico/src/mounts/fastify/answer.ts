@@ -3,29 +3,30 @@ import type { FastifyReply } from 'fastify';
 import { OF_THE_BODY } from '../replaced-body.ts';
 import type { SentAnswer } from '../node/sent-answer.ts';
 
-/** Sends an answer as Fastify's reply. */
+/** Sends an answer through Fastify's reply. */
 export function answer(
   { status, fields, cookies, body }: SentAnswer,
   reply: FastifyReply,
 ): FastifyReply {
   reply.code(status);
-  // Remove only headers that are set. If you remove a `content-length` or `transfer-encoding` that
-  // is not set, Node closes the connection.
+  // Remove only headers that are set. If you remove a `content-length` or `transfer-encoding`
+  // header that is not set, Node closes the connection.
   for (const name of OF_THE_BODY) if (reply.getHeader(name) !== undefined) reply.removeHeader(name);
   for (const { name, value, isAdded } of fields) {
     const before = isAdded ? reply.getHeader(name) : undefined;
     reply.header(name, before === undefined ? value : [before, value].flat().join(', '));
   }
   if (cookies.length > 0) {
-    // Middleware for Express sets cookies on Node's response. The reply's cookies would replace
-    // them. It runs first, so its cookies come first: a browser keeps the last of the same name.
+    // Express middleware sets cookies on Node's response, and the cookies of the reply would
+    // replace them. Put these cookies first, because the middleware runs first: if two cookies have
+    // the same name, browsers keep the last.
     const earlier = [reply.raw.getHeader('set-cookie'), reply.getHeader('set-cookie')];
     const before = earlier.flatMap((value) => (value === undefined ? [] : [value].flat()));
     reply.removeHeader('set-cookie');
     for (const cookie of new Set([...before, ...cookies])) reply.header('set-cookie', cookie);
   }
-  // Always send a stream, because Fastify does not change its headers. For bytes, Fastify would add
-  // a Content-Length. For text, Fastify would change the Content-Type.
+  // Always send a stream, because Fastify does not change the headers of a stream. For bytes,
+  // Fastify would add a Content-Length. For text, it would change the Content-Type.
   const isStream = body === null || body instanceof ReadableStream;
   return reply.send(isStream ? (body ?? undefined) : Readable.from(Buffer.from(body)));
 }

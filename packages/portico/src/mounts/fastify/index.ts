@@ -1,4 +1,4 @@
-/** Portico in a Fastify 5 application. */
+/** Mounts Portico in a Fastify 5 application. */
 import type {
   FastifyError,
   FastifyInstance,
@@ -24,9 +24,9 @@ export type { Mountable } from '../fetch/dispatch.ts';
 const requests = new Note<FastifyRequest>('fastify request');
 
 /**
- * Returns the endpoints as a plugin: `await fastify.register(portico(server, mcp))`. Register this
- * plugin after the session plugins. Do not use a prefix: the paths already include `base_path`, and
- * some documents are outside of it.
+ * Returns the endpoints as a Fastify plugin: `await fastify.register(portico(server, mcp))`.
+ * Register the plugin after the session plugins. Do not use a prefix, because the paths already
+ * include `base_path`, and some documents are not below `base_path`.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -41,12 +41,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           'and set base_path to the prefix',
       );
     }
-    // Remove the body parsers, because the endpoints read their bodies themselves, with their own
-    // limits. This affects only this plugin.
+    // Remove the body parsers, because the endpoints read request bodies themselves, with their own
+    // limits. The removal affects only this plugin.
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
-    // If the application decompresses a body, the stream can fail while no endpoint reads it, for
-    // example during a hook. Such a failure must not end the process. This hook runs after the
+    // If the application decompresses a body, the stream can fail while no endpoint is reading it,
+    // for example during a hook. Such a failure must not end the process. This hook runs after the
     // application's hooks.
     fastify.addHook('preParsing', (_request, _reply, body, done) => {
       body.on('error', () => {});
@@ -73,7 +73,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       try {
         fastify.route(route);
       } catch (error) {
-        // With `ignoreTrailingSlash`, the route without the slash at the end also serves this path.
+        // With `ignoreTrailingSlash`, the route without the trailing slash also serves this path.
         if (!url.endsWith('/') || (error as FastifyError).code !== 'FST_ERR_DUPLICATED_ROUTE')
           throw error;
       }
@@ -82,9 +82,9 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` work in the handlers after it: `fastify.addHook('onRequest', bearer(server))`.
- * Does not reject any request itself. If the server has several resources, pass one of them:
- * `bearer(server.resource(url))`.
+ * Makes `token()` available in the handlers that follow:
+ * `fastify.addHook('onRequest', bearer(server))`. This hook itself rejects no requests. If the
+ * server has several resources, pass one of them: `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
@@ -108,7 +108,7 @@ export function bearer(server: ProtectedRoutes) {
 }
 
 /**
- * Responds with 401 or 403 if `token()` refused the request. Call this function from your error
+ * Responds with 401 or 403 if `token()` has rejected the request. Call this function in your error
  * handler, or use it as the error handler.
  */
 export function bearerErrors(
@@ -116,16 +116,16 @@ export function bearerErrors(
   _: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  // If a part of a response was already sent, do not send another response. Throw, so that Fastify
-  // ends the response.
+  // If a part of a response has already been sent, throw, so that Fastify ends this response. Do
+  // not send another response.
   if (error instanceof BearerError && !reply.raw.headersSent)
     return answer(answerFromResponse(bearerErrorResponse(error)), reply);
   throw error;
 }
 
 /**
- * Returns the Fastify request behind a request that a host method receives. Use the returned
- * request for `request.session`. Throws if the request did not come through Fastify.
+ * Returns the Fastify request for a request that a host method received. Use it to access
+ * `request.session`. Throws if the request did not come through Fastify.
  */
 export function fastifyRequest(request: Request): FastifyRequest {
   const incoming = incomingOf(request);

@@ -2,44 +2,45 @@ import type { AuthorizationServer, Endpoint } from '../../index.ts';
 
 type Log = AuthorizationServer['host']['log'];
 
-/** A mountable server: an AuthorizationServer or an McpServer. */
+/** A server that can be mounted: an AuthorizationServer or an McpServer. */
 export interface Mountable {
-  /** The endpoints, each with its path and methods. */
+  /** The endpoints of the server, each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
   /**
-   * The host. Portico writes a warning to its log if the server appears to be mounted below a
-   * prefix.
+   * The host. If the server seems to be mounted below a prefix, Portico writes a warning to the
+   * host's log.
    */
   readonly host?: { readonly log: Log };
-  /** Portico calls this once, when the server is mounted. */
+  /** Called once, when Portico mounts the server. */
   mounted?(): void;
 }
 
-/** The result when an endpoint has the request's path, but no endpoint has its method. */
+/** The result if an endpoint exists at the request's path, but not for the request's method. */
 export interface WrongMethod {
   /**
-   * Logs the refusal, and returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6).
+   * Logs that the request was rejected. Returns a 405 response that lists the path's methods in
+   * `Allow` (RFC 9110 section 15.5.6).
    */
   readonly refuse: (requestId: string) => Response;
 }
 
 /**
- * The endpoint for a request, or a function that refuses the method. Null if no endpoint has the
- * path.
+ * The endpoint for a request, or a function that rejects the request's method. Null if no endpoint
+ * has this path.
  */
 export type Dispatched = Endpoint | WrongMethod | null;
 
 /**
- * Finds the endpoint for a request. Compares the endpoints' paths with the request target exactly
- * as the client sent it. So the host's middleware and guards for this path have also seen the
- * request.
+ * Finds the endpoint for a request. Compares the paths of the endpoints with the request target
+ * exactly as the client sent it. This ensures that the host's middleware and guards for this path
+ * have seen the request.
  */
 export class MountedEndpoints {
   readonly #endpoints: readonly Endpoint[];
   readonly #log: Log | undefined;
   /**
-   * Whether to skip the warning: a request has reached an endpoint, the warning was logged, or
-   * there is no log.
+   * Whether the warning is no longer needed: a request has reached an endpoint, the warning has
+   * been logged, or there is no log.
    */
   #isPlaced: boolean;
 
@@ -63,7 +64,7 @@ export class MountedEndpoints {
     return found ?? { refuse: (requestId) => this.#refuse(onPath, requestId) };
   }
 
-  /** Warns at most once. */
+  /** Logs the warning about the prefix, at most once. */
   #warnOfPlace(path: string): void {
     if (this.#isPlaced) return;
     const meant = this.#endpoints.find((endpoint) => path.endsWith(endpoint.path));
@@ -83,7 +84,7 @@ export class MountedEndpoints {
     this.#log?.info('{endpoint} refused: {error} ({detail})', refused);
     const offered = onPath.filter(({ refusesMethods }) => refusesMethods !== true);
     const Allow = offered.flatMap(({ methods }) => methods).join(', ');
-    // Caches may store a 405 response unless the response forbids it (RFC 9110 section 15.5.6).
+    // Forbid caching, because caches may otherwise store a 405 response (RFC 9110 section 15.5.6).
     const headers = { Allow, 'Cache-Control': 'no-store' };
     return Response.json({ error: 'invalid_request' }, { status: 405, headers });
   }

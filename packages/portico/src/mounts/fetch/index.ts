@@ -1,6 +1,6 @@
 /**
- * Portico for any server that answers a `Request` with a `Response`. The mounts for frameworks use
- * this mount.
+ * Mounts Portico in any server that responds to a `Request` with a `Response`. Mounts for
+ * frameworks build on this one.
  */
 import { getRequestId, withRequestId } from '../../http/request-id.ts';
 import { readPath } from '../../http/request-target.ts';
@@ -9,9 +9,9 @@ import { MountedEndpoints, type Mountable } from './dispatch.ts';
 export type { Mountable } from './dispatch.ts';
 
 /**
- * Answers a request to one of the endpoints. For any other request, returns null without reading
- * the body. Never rejects. `context` is the framework's request or context object. Portico passes
- * this object to every host method.
+ * Responds to a request for one of the endpoints. For any other request, returns null without
+ * reading the body. Never rejects. `context` is the framework's request or context object, which
+ * Portico passes to every host method.
  */
 export type FetchHandler<Context = unknown> = (
   request: Request,
@@ -19,11 +19,11 @@ export type FetchHandler<Context = unknown> = (
 ) => Promise<Response | null>;
 
 /**
- * Returns one handler for the endpoints of the server and of `more`, for example an McpServer.
+ * Returns one handler for all endpoints of `server` and of `more`, for example an McpServer.
  *
- * The path in the request's URL must match an endpoint's path exactly. A HEAD request gets the
- * response to GET without its body. A request with a method that the path does not support gets a
- * 405 response.
+ * The path of the request must match the path of an endpoint exactly. A HEAD request gets the
+ * response to GET without the body. If an endpoint does not support the request's method, the
+ * response is 405.
  */
 export function createHandler<Context = unknown>(
   server: Mountable,

@@ -1,4 +1,4 @@
-/** Portico in a Hono application, on any runtime. */
+/** Mounts Portico in a Hono application, on any runtime. */
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { createHandler, type Mountable } from '../fetch/index.ts';
 import { isAdded } from '../../http/added-headers.ts';
@@ -14,13 +14,13 @@ import {
 export type { Mountable } from '../fetch/index.ts';
 
 /**
- * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
+ * Returns the endpoints as Hono middleware: `app.use(portico(server, mcp))`.
  *
- * Add the middleware at the root of the application, after the session middleware and before the
- * CSRF check, which would reject requests from other applications.
+ * Add the middleware at the root of the application, after the session middleware. Add it before
+ * the CSRF check, which would otherwise reject requests from other applications.
  *
- * Host methods receive Hono's context. The response contains the cookies of the endpoint and of the
- * context.
+ * Host methods receive Hono's context. The response contains the cookies from both the endpoint and
+ * the context.
  */
 export function portico(
   server: AuthorizationServer,
@@ -35,9 +35,9 @@ export function portico(
 }
 
 /**
- * The name of a property of a BearerError. The property is the response body that an error handler,
- * for example Hono's default, created from the error. The symbol is global, so that two copies of
- * this module use the same property.
+ * The name of a property of a BearerError that contains a response body. An error handler, for
+ * example Hono's default handler, created this body from the error. The symbol is global, so that
+ * two copies of this module use the same property.
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
 
@@ -53,8 +53,8 @@ function hasTakenBody(
 }
 
 /**
- * Hono calls the `getResponse` method of an error. If an error has no such method, Hono prints the
- * error with its stack on the console.
+ * Hono calls the method `getResponse` of an error. Without this method, Hono would print the error
+ * and its stack on the console.
  */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
   // Make the property configurable, because this module may be loaded again during development.
@@ -67,12 +67,13 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
 });
 
 /**
- * Makes `token()` work in the handlers after it: `app.use('/api/*', bearer(server))`. Responds with
- * 401 or 403 if `token()` refuses a request. If the server has several resources, pass one of them:
- * `bearer(server.resource(url))`.
+ * Makes `token()` available in the handlers that follow: `app.use('/api/*', bearer(server))`.
+ * Responds with 401 or 403 if `token()` rejects a request. If the server has several resources,
+ * pass one of them: `bearer(server.resource(url))`.
  *
- * For a refusal, Hono first calls your `onError` with a BearerError. If `onError` responds with the
- * error's status, Hono sends this response. `onError` may also throw.
+ * If `token()` rejects a request, Hono first calls your `onError` with a BearerError. If `onError`
+ * returns a response with the status of the error, Hono sends that response. `onError` can also
+ * throw.
  */
 export function bearer(server: ProtectedRoutes): MiddlewareHandler {
   return async (c, next) => {
@@ -88,7 +89,8 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
     if (!(c.error instanceof BearerError)) return;
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
-    // Remove the headers that describe the old body. The error handler has not removed them.
+    // Remove the headers that describe the earlier body, because the error handler has not removed
+    // them.
     const stale = hasTakenBody(c.res, c.error)
       ? OF_THE_BODY.filter((name) => name !== 'content-type')
       : [];
@@ -97,11 +99,11 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
 }
 
 /**
- * Returns an error handler that responds when `token()` refuses a request:
+ * Returns an error handler that responds if `token()` rejects a request:
  * `app.onError(bearerErrors((error, c) => …))`. Passes all other errors to your handler.
  *
- * If you pass no handler, the error handler throws other errors again. Use it this way in a
- * sub-application that leaves errors to the main application.
+ * Without a handler, throws all other errors again. Use this in a sub-application to leave these
+ * errors to the main application.
  */
 export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   return (error, c) => {
@@ -113,8 +115,8 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
 }
 
 /**
- * Adds the headers of the refusal to the context's headers. Otherwise, if the refusal and the
- * context contain the same header, Hono would keep only one of the two values.
+ * Adds the headers of the response to the headers of the context. Otherwise, if both have the same
+ * header, Hono would keep only one of the two values.
  */
 function addedTo(c: Context, refusal: Response): Response {
   for (const name of OF_THE_BODY) c.header(name, undefined);
@@ -128,8 +130,8 @@ function addedTo(c: Context, refusal: Response): Response {
 }
 
 /**
- * Responds with the headers of both the response and the context. Without this function, Hono would
- * drop the cookies of the response or of the context.
+ * Responds with the headers of both the response and the context. Otherwise, Hono would drop the
+ * cookies from one of them.
  */
 function answer(c: Context, response: Response): void {
   const headers = new Headers(c.res.headers);
@@ -142,7 +144,7 @@ function answer(c: Context, response: Response): void {
   c.res = new Response(response.body, { status: response.status, headers });
 }
 
-/** Returns the request with its body, even if other code has read the body. */
+/** Returns the request with its body, even if other code has already read the body. */
 function readRequest({ req }: Context): Request {
   const { raw } = req;
   if (!raw.bodyUsed) return raw;
@@ -158,8 +160,8 @@ function readRequest({ req }: Context): Request {
 }
 
 /**
- * Returns the bytes of the body as the client sent them. If Hono's formData() has already read a
- * form, serializes the form again.
+ * Returns the bytes of the body that the client sent. If Hono's `formData()` has already read a
+ * form, serializes this form again.
  */
 async function readBytes(req: Context['req']): Promise<Uint8Array> {
   const [kept] = Object.keys(req.bodyCache);

@@ -1,4 +1,4 @@
-/** Portico in a Koa 2 or 3 application. */
+/** Mounts Portico in a Koa 2 or 3 application. */
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Middleware, ParameterizedContext as Context } from 'koa';
@@ -17,13 +17,13 @@ import {
 export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
- * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
+ * Returns the endpoints as Koa middleware: `app.use(portico(server, mcp))`.
  *
- * Add the middleware after the session middleware and before the CSRF check, which would reject
- * requests from other applications. Body parsers may come before it.
+ * Add the middleware after the session middleware and before the CSRF check, which would otherwise
+ * reject requests from other applications. Body parsers can come before it.
  *
- * Host methods receive Koa's context. Koa sends the response after earlier middleware, for example
- * the session, has finished.
+ * Host methods receive Koa's context. Koa sends the response after all earlier middleware has
+ * finished, for example the session middleware.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): Middleware {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -40,9 +40,9 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` work in the middleware after it: `router.use(bearer(server))`. Responds with 401
- * or 403 if `token()` refuses a request. If the server has several resources, pass one of them:
- * `bearer(server.resource(url))`.
+ * Makes `token()` available in the middleware that follows: `router.use(bearer(server))`. Responds
+ * with 401 or 403 if `token()` rejects a request. If the server has several resources, pass one of
+ * them: `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes): Middleware {
   return async (ctx, next) => {
@@ -62,24 +62,24 @@ export function bearer(server: ProtectedRoutes): Middleware {
 }
 
 /**
- * Returns the body from koa-bodyparser, @koa/bodyparser or koa-body, as raw text if possible.
- * Returns undefined if no parser has read the body.
+ * Returns the body that koa-bodyparser, @koa/bodyparser or koa-body has read, as raw text if
+ * possible. Returns undefined if no parser has read the body.
  */
 function parsedBody({ request }: Context): unknown {
   const { body, rawBody } = request as { readonly body?: unknown; readonly rawBody?: unknown };
   return typeof rawBody === 'string' ? rawBody : body;
 }
 
-/** Sends the answer, and adds its cookies to the cookies that are already set. */
+/** Sends an answer. Adds the cookies of the answer to those that are already set. */
 async function answer(ctx: Context, given: SentAnswer): Promise<void> {
-  // Koa computes the length of every body except a stream.
+  // Read the body into memory, because Koa computes the length of every body except a stream.
   const { status, fields, cookies, body } = await inOnePiece(given);
   if (body instanceof ReadableStream) forgiveLeaving(ctx);
-  // Remove only headers that are set. If you remove a Transfer-Encoding that is not set, Node
-  // closes the connection after the response.
+  // Remove only headers that are set. If you remove a Transfer-Encoding header that is not set,
+  // Node closes the connection after the response.
   for (const name of OF_THE_BODY) if (ctx.res.hasHeader(name)) ctx.remove(name);
   ctx.body = body instanceof ReadableStream ? Readable.fromWeb(body as NodeStream) : bytesOf(body);
-  // Set the status and headers after the body, because Koa changes them when the body is set.
+  // Set the status and the headers after the body, because Koa changes them when the body is set.
   ctx.status = status;
   for (const { name, value, isAdded } of fields) {
     if (isAdded) ctx.append(name, value);
@@ -88,7 +88,7 @@ async function answer(ctx: Context, given: SentAnswer): Promise<void> {
   for (const cookie of cookies) ctx.append('set-cookie', cookie);
 }
 
-/** Returns the answer for a Response, with the request's id. */
+/** Converts a Response to an answer that contains the request's id. */
 function failureOf(ctx: Context, response: Response): SentAnswer {
   return answerFromResponse(answerTo(ctx.req, response));
 }
@@ -98,8 +98,8 @@ function bytesOf(body: string | Uint8Array | null): Buffer | null {
 }
 
 /**
- * Ignores clients that disconnect before a stream ends. Koa 3 would report each disconnection as an
- * error of the application, with a stack.
+ * Ignores clients that disconnect before a stream ends. Otherwise, Koa 3 would report each
+ * disconnection as an application error with a stack.
  */
 function forgiveLeaving(ctx: Context): void {
   const tell = ctx.onerror.bind(ctx);

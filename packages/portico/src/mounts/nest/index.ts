@@ -1,4 +1,4 @@
-/** Portico in a Nest application, on Express or Fastify. */
+/** Mounts Portico in a Nest application, on Express or Fastify. */
 import {
   Dependencies,
   type DynamicModule,
@@ -27,17 +27,19 @@ export {
   RequireScope,
 } from './protection.ts';
 
-/** The options of the module. */
+/** The options of `PorticoModule`. */
 export interface PorticoOptions {
-  /** The server. Providers inject the server as `AUTHORIZATION_SERVER`. */
+  /** The server. In providers, inject it as `AUTHORIZATION_SERVER`. */
   readonly server: AuthorizationServer;
   /** Other servers to mount, for example an McpServer. */
   readonly more?: readonly Mountable[];
-  /** Called when the application shuts down. Close the resources that the factory opened. */
+  /**
+   * Called when the application shuts down. Use it to close the resources that the factory opened.
+   */
   readonly close?: () => Promise<void>;
 }
 
-/** The options of `forRootAsync`: a factory that receives your application's providers. */
+/** The options of `forRootAsync`, with a factory that receives providers of your application. */
 export interface PorticoAsyncOptions
   extends
     Pick<ModuleMetadata, 'imports'>,
@@ -46,8 +48,8 @@ export interface PorticoAsyncOptions
 const OPTIONS = Symbol('portico/nest: options');
 
 /**
- * Adds the endpoints at the root of the application, after all of the application's middleware.
- * Also adds the providers that `@RequireScope()` needs.
+ * Adds the endpoints at the root of the application, after all middleware of the application. Also
+ * adds the providers that `@RequireScope()` needs.
  */
 export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
   readonly #modules: ModuleRef;
@@ -62,8 +64,8 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     return PorticoModule.forRootAsync({ useFactory: () => options });
   }
   /**
-   * Creates the module with a server that a factory builds from your application's providers. None
-   * of these providers may be request-scoped.
+   * Creates the module with a server that a factory builds from providers of your application.
+   * These providers must not be request-scoped.
    */
   static forRootAsync({
     imports = [],
@@ -86,10 +88,10 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
       exports: [AUTHORIZATION_SERVER],
     };
   }
-  /** Nest calls this after it has set up middleware and controllers. */
+  /** Nest calls this method after it has set up middleware and controllers. */
   async onModuleInit(): Promise<void> {
     const { server, more = [] } = this.#options();
-    // Null in an application context without HTTP, for example in a command.
+    // The adapter is null in an application context without HTTP, for example in a command.
     const adapter = this.#http.httpAdapter as HttpAdapterHost['httpAdapter'] | null | undefined;
     const type = adapter?.getType() ?? '';
     if (type === 'express') adapter?.getInstance<Express>().use(expressPortico(server, ...more));
@@ -98,12 +100,12 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     else if (type !== '')
       throw new Error(`portico/nest works with Express and Fastify, not with '${type}'`);
   }
-  /** Nest calls this when the application shuts down. */
+  /** Nest calls this method when the application shuts down. */
   async onApplicationShutdown(): Promise<void> {
     await this.#options().close?.();
   }
-  // Do not inject the options. If the options depended on a request-scoped provider, Nest would
-  // never call the module's hooks. `get` throws an error instead.
+  // Do not inject the options. If they depended on a request-scoped provider, Nest would never call
+  // the hooks of the module. `get` throws an error instead.
   #options(): PorticoOptions {
     return this.#modules.get<PorticoOptions>(OPTIONS);
   }

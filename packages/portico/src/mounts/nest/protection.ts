@@ -30,20 +30,20 @@ import {
   type ProtectedRoutes,
 } from '../../index.ts';
 
-/** Injects the server into a provider: `@Inject(AUTHORIZATION_SERVER)`. */
+/** The injection token for the server: `@Inject(AUTHORIZATION_SERVER)`. */
 export const AUTHORIZATION_SERVER = Symbol('portico/nest: the authorization server');
 const SCOPES = Symbol('portico/nest: scopes');
 const RESOURCE = Symbol('portico/nest: resource');
-/** The request of Express or Fastify. */
+/** A request object of Express or Fastify. */
 type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
-/** A function that runs code in which `token()` works. */
+/** Runs code in which `token()` is available. */
 type Run = <T>(work: () => T) => T;
-/** The result of a request's token look-up, and the API that the token was for. */
+/** The result of looking up a request's token, and the API for which the token was looked up. */
 const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>(
   'nest: runs with token()',
 );
 
-/** The error for a failed token look-up. The error contains the response. */
+/** The error if looking up a token failed. Contains the response to send. */
 class FailedLookUp extends Error {
   readonly response: Response;
   constructor(response: Response) {
@@ -53,7 +53,7 @@ class FailedLookUp extends Error {
 }
 
 /**
- * Responds with 401 or 403 if `token()` refuses a request. `PorticoModule` registers this filter
+ * Responds with 401 or 403 if `token()` rejects a request. `PorticoModule` registers this filter
  * for the whole application.
  */
 export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp> {
@@ -63,22 +63,22 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     this.#host = host;
   }
   /**
-   * Nest calls this for each of these errors. This method must not reject, because a rejection
-   * would end the process.
+   * Nest calls this method for each BearerError and FailedLookUp. It must not reject, because a
+   * rejection would end the process.
    */
   async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
     if (host.getType() !== 'http') throw error;
     if (adapter.isHeadersSent(reply)) {
-      // A part of another response was already sent. Close the connection, so that the client
-      // notices that the response is incomplete.
+      // A part of another response has already been sent. Close the connection, so that the client
+      // notices that this response is incomplete.
       const outgoing = 'raw' in reply ? (reply as FastifyReply).raw : (reply as ServerResponse);
       if (!outgoing.writableEnded) outgoing.destroy();
       return;
     }
     const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
-    // Send the response without Nest. Express would add an ETag, and both frameworks would add a
-    // charset to text.
+    // Send the response directly, without Nest. Otherwise, Express would add an ETag, and both
+    // frameworks would add a charset to text.
     if (adapter.getType() === 'express')
       return send(response, reply as ServerResponse, false).catch(() => {});
     answer(answerFromResponse(response), reply as FastifyReply);
@@ -87,7 +87,7 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
 Catch(BearerError, FailedLookUp)(PorticoFilter);
 Dependencies(HttpAdapterHost)(PorticoFilter);
 
-/** Accepts a request only if its token is usable and has the scopes from `@RequireScope()`. */
+/** Accepts a request only if its token is usable and has all scopes from `@RequireScope()`. */
 export class PorticoGuard implements CanActivate {
   readonly #server: AuthorizationServer;
   readonly #reflector: Reflector;
@@ -96,7 +96,7 @@ export class PorticoGuard implements CanActivate {
     this.#server = server;
     this.#reflector = reflector;
   }
-  /** Nest calls this before each protected handler. */
+  /** Nest calls this method before each protected handler. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (context.getType() !== 'http')
       throw new Error(
@@ -109,8 +109,9 @@ export class PorticoGuard implements CanActivate {
     const run = before?.api === api ? before.run : await this.#lookUp(request, api);
     const scopes = this.#reflector.getAllAndMerge<string[]>(SCOPES, places);
     run(() => {
-      // If challenges link to metadata, a refusal names the required scope even if the request has
-      // no usable token. So call `requireScope`, which refuses the request.
+      // If challenges contain the URL of metadata, the response must name the required scope even
+      // if the request has no usable token. In this case, call only `requireScope`, which also
+      // rejects requests without a usable token.
       if (scopes.length === 0 || api.resourceMetadataUrl === null) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
@@ -130,9 +131,12 @@ export class PorticoGuard implements CanActivate {
 }
 Dependencies(AUTHORIZATION_SERVER, Reflector)(PorticoGuard);
 
-/** Makes `token()` work in the handlers after a `PorticoGuard`, and in everything they call. */
+/**
+ * Makes `token()` available in the handlers after a `PorticoGuard` and in all functions that they
+ * call.
+ */
 export class PorticoInterceptor implements NestInterceptor {
-  /** Nest calls this after the guard. */
+  /** Nest calls this method after the guard. */
   intercept(context: ExecutionContext, next: CallHandler) {
     const found = runs.of(context.switchToHttp().getRequest<object>());
     return found === undefined ? next.handle() : found.run(() => next.handle());
@@ -141,8 +145,8 @@ export class PorticoInterceptor implements NestInterceptor {
 
 /**
  * Protects a controller or a handler. A request needs a usable token with these scopes, and the
- * token's user needs the permissions for the scopes. Without scopes, any usable token is enough.
- * Other requests get a 401 or 403 response.
+ * user of the token needs the permissions for these scopes. If you pass no scopes, any usable token
+ * is enough. All other requests get a 401 or 403 response.
  */
 export function RequireScope(...scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return applyDecorators(
@@ -154,8 +158,8 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
 }
 
 /**
- * Adds scopes to the scopes from other decorators of the same class or handler, and from the base
- * class. `SetMetadata` alone would replace the earlier scopes.
+ * Adds scopes to those from other decorators of the same class or handler, and from the base class.
+ * With `SetMetadata` alone, the new scopes would replace the earlier ones.
  */
 function addScopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {
@@ -169,7 +173,8 @@ function addScopes(scopes: readonly string[]): ClassDecorator & MethodDecorator 
 
 /**
  * Sets the resource whose tokens a controller or handler with `@RequireScope()` accepts. The URL
- * must be in `oauth_server:resources`. The default is `oauth_server:audience`.
+ * must be in `oauth_server:resources`. Without this decorator, the resource is
+ * `oauth_server:audience`.
  *
  * @example
  * AtResource('https://shop.example/api')
@@ -178,5 +183,5 @@ export function AtResource(url: string): ClassDecorator & MethodDecorator {
   return SetMetadata(RESOURCE, url);
 }
 
-/** Passes the request's token, a `TokenAccessor`, to a handler with `@RequireScope()`. */
+/** Passes the token of the request, as a `TokenAccessor`, to a handler with `@RequireScope()`. */
 export const CurrentToken: () => ParameterDecorator = createParamDecorator(() => token());

@@ -1,4 +1,4 @@
-/** Portico in a Next application with the App Router on Node.js. */
+/** Mounts Portico in a Next application with the App Router on Node.js. */
 import { createHandler, type FetchHandler, type Mountable } from '../fetch/index.ts';
 import { noteRequestLine } from '../../http/request-line.ts';
 import type { AuthorizationServer } from '../../index.ts';
@@ -8,30 +8,30 @@ export type { Mountable } from '../fetch/index.ts';
 /** A Next route handler. */
 export type RouteHandler = (request: Request) => Promise<Response>;
 
-/** A route handler for every method that Next supports. */
+/** A route handler for each method that Next supports. */
 export type RouteHandlers = Readonly<
   Record<'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS', RouteHandler>
 >;
 
-/** The route handlers and functions for an application's routes. */
+/** The route handlers and functions that `portico()` returns for the routes of an application. */
 export interface NextMount {
   /**
-   * The route handlers. Export these handlers in a catch-all route: `export const { GET, HEAD,
-   * POST, PUT, PATCH, DELETE, OPTIONS } = handlers`.
+   * The route handlers for the endpoints. Export them from a catch-all route:
+   * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers`.
    */
   readonly handlers: RouteHandlers;
-  /** Returns the server, which starts on first use. */
+  /** Returns the server. The first call starts the server. */
   readonly server: () => Promise<AuthorizationServer>;
   /**
-   * Makes `token()` work in the code that it runs. If you have several resources, pass the URL of
-   * one resource.
+   * Makes `token()` available in the function that you pass. If you have several resources, also
+   * pass the URL of one of them.
    *
-   * - In a route handler, pass the request. If `token()` refuses the request, the response is 401
+   * - In a route handler, pass the request. If `token()` rejects the request, the response is 401
    *   or 403.
    * - In a server function or a page, pass `await headers()`. `withToken` then returns the result
-   *   of the work, or throws a `BearerError` if `token()` refuses the request. `token()` refuses
-   *   tokens that are bound to a key (RFC 9449) there, because headers do not contain the request's
-   *   method and URL.
+   *   of your function, or throws a `BearerError` if `token()` rejects the request. Tokens that are
+   *   bound to a key (RFC 9449) are always rejected there, because headers do not contain the
+   *   request's method and URL.
    */
   readonly withToken: WithToken;
 }
@@ -42,7 +42,7 @@ export interface WithToken {
   <T>(headers: Headers, work: () => T | Promise<T>, resource?: string): Promise<T>;
 }
 
-/** The server, followed by other servers to mount, for example an McpServer. */
+/** The authorization server, followed by any other servers to mount, for example an McpServer. */
 export type Started = readonly [server: AuthorizationServer, ...more: Mountable[]];
 
 interface Running {
@@ -50,13 +50,13 @@ interface Running {
   readonly handle: FetchHandler<Request>;
 }
 
-/** The request line for code that has only headers. Its method and target match no DPoP proof. */
+/** The request line to use if only headers are known. Its method and target match no DPoP proof. */
 const UNKNOWN = { method: '', target: '' } as const;
 
 const STARTED = Symbol.for('portico/next');
 /**
- * The servers that this process has started. The list is global, because Next loads a module
- * several times in one process: for different kinds of routes, and again after an edit.
+ * The servers that this process has started. The map is global, because Next loads a module several
+ * times in one process: for different kinds of routes, and again after each edit.
  */
 const processWide = globalThis as { [STARTED]?: Map<string, Promise<Running>> };
 
@@ -67,7 +67,7 @@ async function startOnce(start: () => Promise<Started>, name: string): Promise<R
   try {
     return await found;
   } catch (error) {
-    // Forget a start that failed, so that the next request tries again.
+    // Forget a server that failed to start, so that the next request tries again.
     if (started.get(name) === found) started.delete(name);
     throw error;
   }
@@ -79,14 +79,14 @@ async function startNow(start: () => Promise<Started>): Promise<Running> {
 }
 
 /**
- * Returns the endpoints as route handlers. Calls `start` once per process, at the first request:
- * Next also loads routes during a build. If a process has two servers, give each one its own
- * `name`.
+ * Returns the endpoints as route handlers. Next also loads routes during a build, so `start` is
+ * called only at the first request, once per process. If a process has two servers, give each of
+ * them a different `name`.
  */
 export function portico(start: () => Promise<Started>, name = ''): NextMount {
   const running = () => startOnce(start, name);
 
-  // Next calls GET during a build. Read the request first: this tells Next that the response
+  // Next calls GET during a build. Read the request first, which tells Next that the response
   // depends on the request.
   async function all(request: Request): Promise<Response> {
     const isAsked = request.url !== '';

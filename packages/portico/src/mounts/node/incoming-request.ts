@@ -3,36 +3,37 @@ import { finished, Readable } from 'node:stream';
 import type { BodyTakenError } from '../../http/body.ts';
 
 /**
- * The body of a request: a string or bytes from the host's parser, an unread stream, or an error if
- * other code has already read the body. Null if the request has no body.
+ * The body of a request. A string or bytes come from the host's parser. A stream has not been read
+ * yet. An error means that other code has already read the body. Null means that the request has no
+ * body.
  */
 export type SourceBody = string | Uint8Array | Readable | BodyTakenError | null;
 
-/** The data behind an `IncomingRequest`. Each function is called at most once. */
+/** Provides the data of an `IncomingRequest`. Each function is called at most once. */
 export interface RequestSource {
   readonly incoming: IncomingMessage;
-  /** Returns the header fields. */
+  /** Returns the headers of the request. */
   readonly headers: () => Headers;
-  /** Returns the body. */
+  /** Returns the body of the request. */
   readonly body: (headers: Headers) => SourceBody;
-  /** Returns the same request as a real Request, with this body. */
+  /** Returns a real Request with the same data and with this body. */
   readonly request: (headers: Headers, body: SourceBody) => Request;
 }
 
 /**
- * A Request that is created only when it is needed. Most endpoints read only a few headers and a
- * short body. Creating a real Request, with its URL, signal and streams, takes longer than
- * responding to most of these requests. All members except `method`, `headers`, `bodyUsed` and
+ * A Request that creates the real Request only when it is needed. Most endpoints read only a few
+ * headers and a short body. Creating a real Request, with its URL, signal and streams, takes longer
+ * than responding to most of these requests. All members except `method`, `headers`, `bodyUsed` and
  * `text()` create the real Request and use it.
  *
  * An IncomingRequest is an instance of Request, but `new Request(request)` and `fetch(request)`
- * throw an error. Pass it only to code that reads the request.
+ * throw an error for it. Pass it only to code that reads the request.
  */
 class IncomingRequest {
   readonly #source: RequestSource;
   #headers: Headers | null = null;
   #real: Request | null = null;
-  /** Whether `text()` has read the body. */
+  /** Whether `text()` has already read the body. */
   #isRead = false;
 
   constructor(source: RequestSource) {
@@ -61,22 +62,24 @@ class IncomingRequest {
     return UTF8.decode(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
   }
 
-  /** The real Request. */
+  /** The real Request. Created at the first use. */
   get real(): Request {
     if (this.#real === null) {
       const { body, request } = this.#source;
       this.#real = request(this.headers, this.#isRead ? '' : body(this.headers));
-      // The body cannot be read a second time.
+      // Mark the body of the real Request as used, because it cannot be read a second time.
       if (this.#isRead) void this.#real.text();
     }
     return this.#real;
   }
 }
 
-/** Replace bytes that are not UTF-8 with U+FFFD, as `Request.text()` does. */
+/** Replaces bytes that are not UTF-8 with U+FFFD, as `Request.text()` does. */
 const UTF8 = new TextDecoder();
 
-/** Reads the rest of a stream. Rejects if the sender closes the connection before the end. */
+/**
+ * Reads the rest of a stream. Rejects if the client closes the connection before the stream ends.
+ */
 function bytesOf(source: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -91,8 +94,8 @@ function bytesOf(source: Readable): Promise<Buffer> {
   });
 }
 
-// Take all other members from the real Request. A framework may have replaced the global Request
-// with a subclass.
+// Take all other members from the real Request. Include the members of subclasses, because a
+// framework may have replaced the global Request with a subclass.
 for (
   let prototype: object = Request.prototype;
   prototype !== Object.prototype;
@@ -117,10 +120,10 @@ function takeFromReal(name: string, isMethod: boolean): void {
   Object.defineProperty(IncomingRequest.prototype, name, descriptor);
 }
 
-/** Returns a Request that creates the real Request on demand. */
+/** Returns a Request that creates the real Request only when it is needed. */
 export function incomingRequest(source: RequestSource): Request {
-  // Look up the global Request now, because some frameworks replace the global Request while the
-  // application starts.
+  // Use the current global Request, because some frameworks replace it while the application
+  // starts.
   if (!(IncomingRequest.prototype instanceof Request))
     Object.setPrototypeOf(IncomingRequest.prototype, Request.prototype);
   return new IncomingRequest(source) as unknown as Request;

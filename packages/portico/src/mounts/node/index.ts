@@ -1,4 +1,4 @@
-/** Portico in an application on `node:http`. */
+/** Mounts Portico in an application that uses `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readAuthorization } from '../../http/bearer.ts';
 import {
@@ -13,17 +13,17 @@ import { answerDispatched, headersOnly, send } from './mount.ts';
 export type { Mountable } from '../fetch/dispatch.ts';
 export { incomingOf, requestFrom, send, type Incoming } from './mount.ts';
 
-/** Call these functions in your `node:http` request listener. */
+/** Functions to call in your `node:http` request listener. */
 export interface NodeMount {
   /**
-   * Answers a request to one of the endpoints and returns true. For any other request, returns
-   * false and leaves the request untouched. Rejects only if sending the response fails.
+   * Responds to a request for one of the endpoints and returns true. For any other request, returns
+   * false and does not touch the request. Rejects only if sending the response fails.
    */
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
   /**
-   * Makes `token()` work in a handler. If `token()` refuses the request, sends the 401 or 403
-   * response. Rejects with any other error from the handler. If the server has several resources,
-   * pass one of them: `server.resource(url)`.
+   * Makes `token()` available in a handler. If `token()` rejects the request, sends a 401 or 403
+   * response. If the handler throws any other error, rejects with that error. If the server has
+   * several resources, pass one of them: `server.resource(url)`.
    */
   withToken(
     incoming: IncomingMessage,
@@ -33,7 +33,7 @@ export interface NodeMount {
   ): Promise<void>;
 }
 
-/** Mounts the endpoints of the server and of `more`, for example an McpServer. */
+/** Mounts the endpoints of `server` and of `more`, for example an McpServer. */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): NodeMount {
   const mounted = new MountedEndpoints([server, ...more]);
   return {

@@ -13,30 +13,29 @@ import { incomingRequest, type SourceBody } from './incoming-request.ts';
 import { answerFromReply, answerFromResponse, inOnePiece, type SentAnswer } from './sent-answer.ts';
 
 /**
- * Returns the framework's request behind a request that an endpoint or a host method receives. Use
- * the returned request for `req.session`. Returns null if the request did not come through this
- * mount.
+ * Returns the framework's request for a request that an endpoint or a host method received. Use it
+ * to access `req.session`. Returns null if the request did not come through this mount.
  */
 export function incomingOf(request: Request): IncomingMessage | null {
   return messages.of(request) ?? null;
 }
 
-/** A request and its response as Node's objects. */
+/** A request and its response, as objects of Node. */
 export interface Incoming {
   /** Node's request. */
   readonly incoming: IncomingMessage;
-  /** Node's response, still empty. */
+  /** Node's response, to which nothing has been written yet. */
   readonly outgoing: ServerResponse;
-  /** The path and query as the client sent them. The target begins with `/`. */
+  /** The path and query as the client sent them. Starts with `/`. */
   readonly target: string;
-  /** The body from the host's parser. Undefined if no parser has read the body. */
+  /** The body as the host's parser returned it. Undefined if no parser has read the body. */
   readonly parsed: unknown;
 }
 
 /**
  * Returns the request for the endpoints. Its origin is always the origin of `public_url`. Ignores
- * `X-Forwarded-…` headers. If the host's parser has read the body, serializes the body again. The
- * request aborts when the caller disconnects.
+ * `X-Forwarded-…` headers. If the host's parser has read the body, serializes the parsed body. The
+ * request aborts when the client disconnects.
  */
 export function requestFrom(asked: Incoming, origin: string): Request {
   discardAtEnd(asked);
@@ -44,13 +43,13 @@ export function requestFrom(asked: Incoming, origin: string): Request {
   return named(createRequest(asked, origin, headers, bodyOf(asked, headers)), asked);
 }
 
-/** Like `requestFrom`, but creates the Request only when code needs it. */
+/** Does the same as `requestFrom`, but creates the Request only when it is needed. */
 function requestOnDemand(asked: Incoming, origin: string): Request {
   const { incoming } = asked;
   if (mayHaveBody(incoming)) {
     discardAtEnd(asked);
-    // Start reading the body. Otherwise, Node would discard the body itself, without the limit of
-    // `discard`.
+    // Start reading the body now. Otherwise, Node would discard the body itself, without the limit
+    // that `discard` has.
     if (!incoming.readableDidRead) incoming.read(0);
   }
   const request = incomingRequest({
@@ -82,25 +81,24 @@ function createRequest(
 
 function headersOf({ incoming, parsed }: Incoming): Headers {
   const headers = copyHeaders(incoming);
-  // If the application has replaced the body with another stream, for example a decompressed
-  // stream, the declared length is no longer right.
+  // If the application has replaced the body with another stream, for example a decompressed one,
+  // the declared length is wrong.
   if (parsed instanceof Readable && parsed !== incoming) headers.delete('content-length');
   return headers;
 }
 
-/** Links the request to Node's message. */
+/** Links the request to the Node message from which it was created. */
 function named(request: Request, { incoming, target }: Incoming): Request {
-  // Keep the original target. A router may need the original target, which the URL no longer
-  // contains.
+  // Keep the original target, because a router may need it and the URL no longer contains it.
   if (!isLiteralTarget(target))
     noteRequestLine(request, { method: incoming.method ?? 'GET', target });
   return linked(incoming, request);
 }
 
 /**
- * Returns a request with only headers, for host handlers, host methods and the log. This request
- * has no path and no body. `target` is the path and query as the client sent them. The caller's
- * proof must match `target`.
+ * Returns a request that has only headers, for host handlers, host methods and the log. It has no
+ * path and no body. `target` is the path and query as the client sent them. A proof in the request
+ * must match `target`.
  */
 export function headersOnly(
   incoming: IncomingMessage,
@@ -113,8 +111,8 @@ export function headersOnly(
 }
 
 /**
- * Returns the original target of the request. Frameworks that shorten `url` below a prefix keep the
- * original in `originalUrl`.
+ * Returns the original target of the request. Some frameworks shorten `url` below a prefix and keep
+ * the original in `originalUrl`.
  */
 function getTarget(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
@@ -126,12 +124,12 @@ function linked(incoming: IncomingMessage, request: Request): Request {
   return nameRequest(request, requestIdOfIncoming(incoming));
 }
 
-/** Returns the id of a framework's request. */
+/** Returns the id of the request. */
 function requestIdOfIncoming(incoming: IncomingMessage): string {
   return requestIdFor(incoming, incoming.headers['x-request-id']);
 }
 
-/** Returns the response with the id of its request. */
+/** Returns the response with the request's id in a header. */
 export function answerTo(incoming: IncomingMessage, response: Response): Response {
   return withRequestId(response, requestIdOfIncoming(incoming));
 }
@@ -148,8 +146,9 @@ function copyHeaders(incoming: IncomingMessage): Headers {
 }
 
 /**
- * Returns the header fields: a name, its value, the next name, and so on. Adapters for serverless
- * platforms, for example `serverless-http`, create requests that have them only in `headers`.
+ * Returns the headers as a list: a name, its value, the next name, and so on. Requests from
+ * adapters for serverless platforms, for example `serverless-http`, have their headers only in
+ * `headers`.
  */
 function fieldsOf({ rawHeaders, headers }: IncomingMessage): readonly string[] {
   if (rawHeaders.length > 0) return rawHeaders;
@@ -176,40 +175,40 @@ function bodyOf({ incoming, parsed }: Incoming, headers: Headers): SourceBody {
     addFields(form, '', parsed);
     return form.toString();
   } catch {
-    // The body is nested too deeply to be serialized. Pass an empty body, which the endpoint
+    // The body is nested too deeply to be serialized. Return an empty body, which the endpoint
     // rejects.
     return '';
   }
 }
 
-/** Returns the Request options that set the body. */
+/** Returns options for a Request with this body. */
 function bodyInit(body: NonNullable<SourceBody>): { readonly body: BodyInit } {
   if (typeof body === 'string' || body instanceof Uint8Array) return { body: body as BodyInit };
   const stream = body instanceof Readable ? unread(body) : failing(body);
   return Object.assign({ body: stream }, { duplex: 'half' });
 }
 
-/** Whether the request has a body (RFC 9112 section 6.3). */
+/** Whether the client has sent a body (RFC 9112 section 6.3). */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Returns a body that fails with this error when code reads it. */
+/** Returns a body that fails with this error when it is read. */
 function failing(error: Error): ReadableStream {
   return new ReadableStream({ start: (controller) => controller.error(error) });
 }
 
 /**
- * Returns an unread body as a stream. If code cancels the stream, the connection stays open, so a
- * sender whose body is too large still receives the response.
+ * Returns an unread body as a stream. Canceling the stream does not close the connection, so a
+ * client whose body is too large still receives the response.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Uint8Array) => {
-        // Do not pause a discarded body. The body would stay paused forever, because no code reads
-        // it any more.
+        // Do not pause a discarded body. It would stay paused forever, because nothing reads it any
+        // longer.
         if (discarding.has(source)) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
@@ -232,12 +231,12 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
 }
 
 /**
- * Bodies that no code reads. Portico reads up to `MOST_DISCARDED` bytes of each body, to reach the
- * next request on the connection.
+ * The bodies that nothing reads any longer. Portico still reads and discards up to `MOST_DISCARDED`
+ * bytes of each body, to reach the next request on the connection.
  */
 const discarding = new WeakSet<Readable>();
 
-/** Discards the rest of the body after the response. */
+/** Reads and discards the rest of the body after the response. */
 function discardAtEnd({ incoming, outgoing, parsed }: Incoming): void {
   outgoing.once('close', () => {
     if (outgoing.writableFinished) discard(parsed instanceof Readable ? parsed : incoming);
@@ -256,9 +255,9 @@ function discard(source: Readable): void {
 }
 
 /**
- * Turns a form that the host's parser has parsed into fields again. A list becomes a repeated
- * field. An object becomes fields with brackets in their names. A list with one element also
- * becomes such a field, because parsers create this list only from `a[]=1`.
+ * Converts a parsed form back to fields. A list becomes a repeated field. An object becomes fields
+ * with brackets in their names. A list with one element also becomes a field with brackets, because
+ * parsers create such a list only from `a[]=1`.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
@@ -275,7 +274,10 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
   }
 }
 
-/** Sends a Response. Adds its `Set-Cookie` headers to the headers that the framework has set. */
+/**
+ * Sends a Response. Keeps the `Set-Cookie` headers that the framework has set, and adds those of
+ * the Response.
+ */
 export async function send(
   response: Response,
   outgoing: ServerResponse,
@@ -291,8 +293,8 @@ async function sendAnswer(
 ): Promise<void> {
   const { status, fields, cookies, body } = head ? answer : await inOnePiece(answer);
   outgoing.statusCode = status;
-  // Remove only headers that are set. If you remove a Transfer-Encoding that is not set, Node
-  // closes the connection after the response.
+  // Remove only headers that are set. If you remove a Transfer-Encoding header that is not set,
+  // Node closes the connection after the response.
   for (const name of OF_THE_BODY) if (outgoing.hasHeader(name)) outgoing.removeHeader(name);
   for (const { name, value, isAdded } of fields) {
     if (isAdded) outgoing.appendHeader(name, value);
@@ -303,7 +305,7 @@ async function sendAnswer(
     outgoing.end();
     return;
   }
-  // Send the body in one piece, because the framework saves its session when the response ends.
+  // Send the body in one piece, because the framework saves the session when the response ends.
   if (!(body instanceof ReadableStream)) {
     outgoing.end(body);
     return;
@@ -314,7 +316,10 @@ async function sendAnswer(
   stream.pipe(outgoing);
 }
 
-/** Returns an endpoint's answer to a request. `context` is the framework's request or context. */
+/**
+ * Returns the endpoint's answer to a request. `context` is the framework's request or context
+ * object.
+ */
 export async function answerOf(
   dispatched: NonNullable<Dispatched>,
   asked: Incoming,
@@ -322,7 +327,7 @@ export async function answerOf(
   context: unknown,
 ): Promise<SentAnswer> {
   const { incoming, parsed } = asked;
-  // The stream may fail before the endpoint reads it. Such a failure must not end the process.
+  // The stream may fail before the endpoint reads it. This failure must not end the process.
   if (parsed instanceof Readable) parsed.on('error', () => {});
   if ('refuse' in dispatched) {
     const refusal = dispatched.refuse(requestIdOfIncoming(incoming));
@@ -335,8 +340,9 @@ export async function answerOf(
 }
 
 /**
- * Answers a request to an endpoint's path with Node's response. Host methods receive Node's request
- * with the properties that the framework has added. Rejects only if sending the response fails.
+ * Responds through Node's response to a request for an endpoint's path. Host methods receive Node's
+ * request, including the properties that the framework has added. Rejects only if sending the
+ * response fails.
  */
 export async function answerDispatched(
   dispatched: NonNullable<Dispatched>,

@@ -2,32 +2,32 @@ import { isAddedTo } from '../../http/added-headers.ts';
 import { readBodyText } from '../../http/body-text.ts';
 import { toResponse, type Reply } from '../../endpoints/replies/responses.ts';
 
-/** A response in the form that Node's servers send. */
+/** A response in the form that a Node server sends. */
 export interface SentAnswer {
   /** The HTTP status. */
   readonly status: number;
-  /** The header fields in lowercase, sorted, without `set-cookie`. */
+  /** The headers in lower case, sorted by name, without `set-cookie`. */
   readonly fields: readonly SentField[];
-  /** The values of the `Set-Cookie` fields. */
+  /** The values of the `Set-Cookie` headers. */
   readonly cookies: readonly string[];
-  /** The body: a string, bytes or a stream. Null for an empty body. */
+  /** The body as a string, bytes or a stream. Null if there is no body. */
   readonly body: string | Uint8Array | ReadableStream | null;
 }
 
-/** A header field. */
+/** One header of a response. */
 export interface SentField {
   readonly name: string;
   readonly value: string;
   /**
-   * If true, the value is added to the application's value. If false, the value replaces the
+   * Whether the value is added to the application's value of this header. If false, it replaces the
    * application's value.
    */
   readonly isAdded: boolean;
 }
 
 /**
- * Converts a reply to the form that Node's servers send. Throws if the reply is not valid, as `new
- * Response()` does.
+ * Converts a reply to the form that a Node server sends. Throws if the reply is not valid, as
+ * `new Response()` does.
  */
 export function answerFromReply(reply: Reply): SentAnswer {
   const { status, headers, body, cookies = [] } = reply;
@@ -38,7 +38,7 @@ export function answerFromReply(reply: Reply): SentAnswer {
     : answerFromResponse(toResponse(reply));
 }
 
-/** Whether a Response would leave these header fields and this body unchanged. */
+/** Whether creating a Response would leave these headers and this body unchanged. */
 function isPlain({ status, body }: Reply, fields: readonly Field[]): boolean {
   if (!Number.isInteger(status) || status < 200 || status > 599) return false;
   if (body !== null && (status === 204 || status === 205 || status === 304)) return false;
@@ -54,10 +54,10 @@ function isPlain({ status, body }: Reply, fields: readonly Field[]): boolean {
 }
 
 const NAME = /^[\w-]+$/;
-/** Matches a value of printable ASCII characters without spaces at its start or end. */
+/** Matches a header value of printable ASCII characters that does not start or end with a space. */
 const VALUE = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
 
-/** Converts a Response to the form that Node's servers send. */
+/** Converts a Response to the form that a Node server sends. */
 export function answerFromResponse(response: Response): SentAnswer {
   const { status, headers } = response;
   const fields = fieldsOf([...headers].filter(([name]) => name !== 'set-cookie'));
@@ -65,7 +65,10 @@ export function answerFromResponse(response: Response): SentAnswer {
   return { status, fields, cookies: headers.getSetCookie(), body };
 }
 
-/** Returns the answer with its whole body in memory. Leaves an event stream unchanged. */
+/**
+ * Returns the answer with its whole body in memory. If the body is an event stream, returns the
+ * answer unchanged.
+ */
 export async function inOnePiece(answer: SentAnswer): Promise<SentAnswer> {
   const { body, fields } = answer;
   if (!(body instanceof ReadableStream)) return answer;

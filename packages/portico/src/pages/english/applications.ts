@@ -1,4 +1,4 @@
-/** The texts of the page that lists applications with access. */
+/** The texts of the page that lists the applications that have access. */
 export const APPLICATIONS = {
   'applications.page': 'Applications with access',
   'applications.title': 'Applications with access to your account',

@@ -1,6 +1,6 @@
 /**
  * The texts of the consent page. There is no text for `offline_access`, because `tokens/scopes.ts`
- * removes this scope.
+ * removes this scope from requests.
  */
 export const CONSENT = {
   'consent.page': 'Allow {client}?',

@@ -1,5 +1,5 @@
 /**
- * The texts that say which client requests access and where the response will be sent. Several
+ * The texts that tell users which client requests access and where the response will go. Several
  * pages show these texts.
  */
 export const WHO_ASKS = {

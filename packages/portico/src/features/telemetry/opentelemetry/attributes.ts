@@ -3,7 +3,8 @@ import type { SqlDialect } from '@portico/sql';
 import type { MeasuredTask } from '../../../measuring.ts';
 
 /**
- * The names of metrics and spans: those of OpenTelemetry's semantic conventions, where they exist.
+ * The names of metrics and spans. They follow OpenTelemetry's semantic conventions where those
+ * define a name.
  */
 
 export const SCOPE = 'portico';
@@ -29,14 +30,16 @@ export const RETRIED = 'portico.retried';
 export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';
 
-/** The database engines' names in the semantic conventions. MariaDB is reported as MySQL. */
+/**
+ * The names of the database engines in the semantic conventions. MariaDB uses the name of MySQL.
+ */
 const SYSTEMS: Readonly<Record<SqlDialect, string>> = {
   sqlite: 'sqlite',
   postgres: 'postgresql',
   mysql: 'mysql',
 };
 
-/** Returns the attributes that are the same each time the task runs. */
+/** Returns the task's attributes that never change between runs. */
 export function fixedAttributes(task: MeasuredTask): Attributes {
   if (task.kind === 'store') return { [SYSTEM]: SYSTEMS[task.dialect], [OPERATION]: task.name };
   if (task.kind === 'grant') return { [GRANT_TYPE]: task.name };
@@ -44,8 +47,8 @@ export function fixedAttributes(task: MeasuredTask): Attributes {
 }
 
 /**
- * The methods from RFC 9110 section 9 and RFC 5789. A client can send any other string as a method,
- * so only these become attribute values.
+ * The HTTP methods from RFC 9110 section 9 and RFC 5789. Only these methods become attribute
+ * values, because clients can send any string as a method.
  */
 const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
@@ -69,7 +72,8 @@ export function getScheme(request: Request | null): string {
 
 /**
  * Returns a function that creates the value for each key once and then reuses it. The function
- * never forgets a value, so use it only for few keys, for example tasks, statuses and reasons.
+ * never forgets a value. So use it only if there are few different keys, for example tasks,
+ * statuses or reasons.
  */
 export function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();

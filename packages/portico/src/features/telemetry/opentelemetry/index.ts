@@ -1,5 +1,5 @@
 /**
- * OpenTelemetry metrics and traces of the server. Uses only `@opentelemetry/api`, so the
+ * OpenTelemetry metrics and traces of the server. Portico imports only `@opentelemetry/api`, so the
  * application can choose the SDK.
  */
 export { opentelemetry, type OpenTelemetryOptions } from './opentelemetry.ts';

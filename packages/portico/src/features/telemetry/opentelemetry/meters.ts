@@ -24,7 +24,10 @@ import {
 } from './attributes.ts';
 import { observeServer } from './observing.ts';
 
-/** The histogram buckets of the semantic conventions for requests and statements, in seconds. */
+/**
+ * The histogram bucket boundaries for requests and statements, in seconds. They are from the
+ * semantic conventions.
+ */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const STORE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
@@ -88,7 +91,7 @@ export class Meters {
     );
   }
 
-  /** Records a finished task and its duration in seconds. */
+  /** Records that a task has finished, with its duration in seconds. */
   took(
     task: MeasuredTask,
     request: Request | null,
@@ -115,8 +118,8 @@ export class Meters {
 }
 
 /**
- * Returns a function that maps a failure reason to the attributes of a grant or store operation. An
- * empty reason means success.
+ * Returns a function that maps a failure reason to the attributes of a grant or store operation.
+ * The empty string means success.
  */
 function taskAttributes(
   task: MeasuredGrant | MeasuredStoreOperation,
@@ -125,10 +128,7 @@ function taskAttributes(
   return once((failure) => (failure === '' ? fixed : { ...fixed, [ERROR_TYPE]: failure }));
 }
 
-/**
- * Returns a function that maps a method, scheme and status to the attributes of an endpoint's
- * response.
- */
+/** Returns a function that maps a method, scheme and status to the attributes of a response. */
 function endpointAttributes(
   task: MeasuredEndpoint,
 ): (request: Request | null, status: number) => Attributes {

@@ -3,7 +3,10 @@ import type { ObservedServer } from '../../../measuring.ts';
 import { ALGORITHM, CONNECTION_STATE, OUTBOX_STATE, POOL, RETRIED, SCOPE } from './attributes.ts';
 import { Census, inTime } from './census.ts';
 
-/** Registers gauges. They read their values only when the application collects metrics. */
+/**
+ * Registers gauges for the server's state. The gauges read values only when the application
+ * collects metrics.
+ */
 export function observeServer(meter: Meter, server: ObservedServer): void {
   const gauge = (name: string, description: string, unit: string) =>
     meter.createObservableGauge(name, { description, unit });
@@ -19,7 +22,7 @@ export function observeServer(meter: Meter, server: ObservedServer): void {
   observeOutbox(gauge('portico.outbox.messages', 'Messages in the outbox', '{message}'), server);
   gauge('portico.signing_key.age', 'Age of the current signing key', 's').addCallback(
     async (result) => {
-      // If the server has no keys or cannot read them, report no age.
+      // Report no age if the server has no keys or cannot read them.
       const keys = await inTime(
         server.signingKeys().catch(() => []),
         [],

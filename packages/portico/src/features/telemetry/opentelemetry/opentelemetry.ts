@@ -4,38 +4,38 @@ import { SCOPE } from './attributes.ts';
 import { Meters } from './meters.ts';
 import { Spans, type OpenSpan } from './spans.ts';
 
-/** Which data to record, and where to send the data. */
+/** Options that control what Portico records and where it sends the data. */
 export interface OpenTelemetryOptions {
   /** Whether to record metrics. Defaults to true. */
   readonly metrics?: boolean;
   /** Whether to record spans. Defaults to true. */
   readonly traces?: boolean;
   /**
-   * Receives the metrics. Defaults to the global provider, which must be registered before the
-   * first request.
+   * The provider that receives the metrics. Defaults to the global provider, which you must
+   * register before the first request.
    */
   readonly meterProvider?: MeterProvider;
-  /** Receives the spans. Defaults to the global provider. */
+  /** The provider that receives the spans. Defaults to the global provider. */
   readonly tracerProvider?: TracerProvider;
 }
 
 /**
- * Returns a Telemetry that records metrics and traces with `@opentelemetry/api`. Pass it as the
- * option `telemetry` to `defineApplication()` or `createAuthorizationServer()`. Create a separate
- * Telemetry for each server. Without a registered SDK, the Telemetry records nothing. For names,
- * units and attributes, see docs/telemetry.md.
+ * Returns a Telemetry that records metrics and traces with `@opentelemetry/api`. Pass it to
+ * `defineApplication()` or `createAuthorizationServer()` as the option `telemetry`. Create a
+ * separate Telemetry for each server. If no SDK is registered, it records nothing. For names, units
+ * and attributes, see docs/telemetry.md.
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
   let made: Meters | null = null;
-  // Look up the global provider only at the first measurement, because the application may register
-  // it late.
+  // Look up the global provider only at the first measurement, because the application may not have
+  // registered it yet.
   const meters = () =>
     isMetered
       ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE)))
       : null;
-  // The global tracer provider can be used before registration: it passes spans on to the provider
-  // that is registered later.
+  // The global tracer provider works before registration: it forwards spans to the provider that is
+  // registered later.
   const { tracerProvider = trace.getTracerProvider() } = options;
   const spans = isTraced ? new Spans(tracerProvider.getTracer(SCOPE)) : null;
   return {

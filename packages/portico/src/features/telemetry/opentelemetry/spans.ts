@@ -29,8 +29,8 @@ const HEADERS: TextMapGetter<Headers> = {
 };
 
 /**
- * Records a server's spans. An endpoint's span contains the grant's span, which contains the
- * store's spans.
+ * Records the server's spans. The span of an endpoint contains the span of the grant, which
+ * contains the spans of the store.
  */
 export class Spans {
   readonly #tracer: Tracer;
@@ -50,8 +50,8 @@ export class Spans {
   }
 
   /**
-   * Starts an endpoint's span inside the active span. Without an active span, continues the
-   * caller's trace.
+   * Starts a span for an endpoint, as a child of the active span. If there is no active span,
+   * continues the caller's trace.
    */
   #startEndpoint(task: MeasuredEndpoint, request: Request): OpenSpan {
     const active = context.active();
@@ -71,8 +71,8 @@ export class Spans {
 }
 
 /**
- * Reasons that mark a span as failed. A request that the server rejects is not a failure of the
- * server. Its span only records the reason.
+ * The reasons for which a span is marked as failed. A rejected request is not a failure of the
+ * server, so its span only records the reason.
  */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'overloaded', 'fault']);
 
@@ -87,7 +87,7 @@ export class OpenSpan {
   }
 
   run<T>(work: () => T): T {
-    // Without an SDK, the span is not valid.
+    // The span is not valid if no SDK is registered.
     if (!isSpanContextValid(this.#span.spanContext())) return work();
     return context.with(trace.setSpan(this.#parent, this.#span), work);
   }
