@@ -7,8 +7,8 @@ import { quoted, quotedList } from './quoting.ts';
 export const FORM_LIMIT = 64 * 1024;
 
 /**
- * The parameters of a request. A parameter without a value counts as missing. A repeated parameter
- * is an error (RFC 6749 sections 3.1 and 3.2).
+ * The parameters of a request. A parameter without a value is treated as missing. A repeated
+ * parameter is an error (RFC 6749 sections 3.1 and 3.2).
  */
 export interface Parameters {
   /**
@@ -111,7 +111,7 @@ function readParameters(sent: URLSearchParams) {
 }
 
 /**
- * Returns an error for a body that cannot be read. If the sender disconnected, this is
+ * Throws the error for a body that cannot be read. If the sender disconnected, the error is
  * `invalid_request`, because the server did nothing wrong.
  */
 export function refuseBody(failure: BodyFailure): never {

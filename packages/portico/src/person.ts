@@ -1,8 +1,8 @@
 /** The types for people that the authorization server and the host kit share. */
 
 /**
- * Identifies an account and contains no data about it. Sessions store these two values. Portico
- * compares them byte by byte.
+ * Identifies an account and contains no data about the person. Sessions store these two values.
+ * Portico compares them byte by byte.
  */
 export interface PersonReference {
   /** The account provider's name, at most 64 characters. */
@@ -17,7 +17,7 @@ export interface Profile {
   readonly name?: string | undefined;
   /** The person's email address. */
   readonly email?: string | undefined;
-  /** Whether the address was verified to belong to the person. */
+  /** Whether it has been verified that the email address belongs to the person. */
   readonly email_verified?: boolean | undefined;
   readonly [claim: string]: unknown;
 }
@@ -35,7 +35,7 @@ export interface UserInterface {
   getProfile(): Profile;
 }
 
-/** The maximum number of characters that the store accepts. */
+/** The maximum number of characters that the store accepts for each value of a reference. */
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**

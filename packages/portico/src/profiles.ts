@@ -9,7 +9,7 @@ import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts'
 export interface SecurityProfile {
   /** The profile's name in registrations, in client rows and on the console. */
   readonly name: string;
-  /** Describes the profile in the help of a command, after the profile's name. */
+  /** A description of the profile. The help of a command shows it after the profile's name. */
   readonly says: string;
   /** The algorithms that clients may sign with. */
   readonly algorithms: readonly string[];
@@ -24,20 +24,22 @@ export interface SecurityProfile {
   readonly longestCode: number;
   /** The HTTP status of redirects in response to GET. */
   readonly redirectStatus: 302 | 303;
-  /** Whether a refresh token stays valid after its use. If false, each use replaces the token. */
+  /**
+   * Whether a refresh token stays valid after it is used. If false, each use replaces the token.
+   */
   readonly refreshTokensStay: boolean;
-  /** Whether a missing code verifier counts as a wrong code verifier. */
+  /** Whether a missing code verifier is treated like a wrong code verifier. */
   readonly missingVerifierIsWrong: boolean;
   /** Whether an assertion's `aud` must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;
   /**
-   * `iat` and `nbf` of an organization's assertion may always be this many seconds in the future,
-   * even if the issuer has a shorter `clock_tolerance`.
+   * The time, in seconds, by which `iat` and `nbf` of an organization's assertion may always be in
+   * the future, even if the issuer has a shorter `clock_tolerance`.
    */
   readonly leastAhead: number;
   /**
-   * `iat` and `nbf` of an organization's assertion may be at most this many seconds in the future,
-   * even if the issuer has a longer `clock_tolerance`.
+   * The maximum time, in seconds, by which `iat` and `nbf` of an organization's assertion may be in
+   * the future, even if the issuer has a longer `clock_tolerance`.
    */
   readonly longestAhead: number;
   /** Returns why this client cannot get tokens now, or null if it can. */
@@ -57,7 +59,7 @@ interface GovernedClient {
 
 /** A profile that a server offers. */
 export interface OfferedProfile extends SecurityProfile {
-  /** Whether the profile applies to the whole server, not to single clients. */
+  /** Whether the profile applies to the whole server instead of to single clients. */
   readonly isServers: boolean;
   /** The settings that must be turned on before the profile can apply to single clients. */
   readonly missing: readonly string[];
@@ -65,8 +67,8 @@ export interface OfferedProfile extends SecurityProfile {
 
 const UNKNOWN_PROFILE = 'its profile is unknown on this server';
 /**
- * The profile of clients whose own profile no feature of this server provides. It refuses all
- * tokens.
+ * The profile that applies if no feature of this server provides the client's own profile. It
+ * refuses all tokens.
  */
 const UNKNOWN: SecurityProfile = {
   name: '',

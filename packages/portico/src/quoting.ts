@@ -60,8 +60,8 @@ export function quotedList(names: readonly string[]): string {
 const SHORTEST_SECRET = 16;
 
 /**
- * Quotes an unknown client id for the log, so that a typing error is visible, but not a secret that
- * a client sent as its id.
+ * Quotes an unknown client id for the log. The result shows a typing error, but not a secret that a
+ * client sent as its id.
  *
  * - An id in this server's format, or one that is too short to be a secret, is shown in full.
  * - A URL is shown like any other URI.

@@ -13,21 +13,25 @@ import { readOwnMessages } from './own-messages.ts';
 import { createWords, type Messages, type Words } from './words.ts';
 
 /**
- * Functions that load a language, by tag (BCP 47). Only languages that are turned on are loaded.
+ * Maps the tag of each language (BCP 47) to a function that loads its messages. Only languages that
+ * are turned on are loaded.
  */
 export type Catalogs = Readonly<Record<string, () => Promise<Catalog>>>;
 
 /** The language settings of an application's pages. */
 export interface SpeakingOptions {
   /**
-   * The languages of pages:
+   * The languages in which pages are shown:
    *
    * - `false`: only English.
    * - `true`: all available languages.
    * - A list of tags: these languages. The first one is the default.
    */
   readonly languages?: boolean | readonly string[];
-  /** The folder with the application's messages, `<tag>.json`, or null. */
+  /**
+   * The folder with the application's messages, in one file `<tag>.json` for each language. Null if
+   * there is none.
+   */
   readonly folder?: string | null;
   /**
    * Texts from the configuration, for example scope labels, by message key. The application's files
@@ -44,8 +48,8 @@ export interface SpeakingOptions {
 const wishes = new Note<readonly string[]>('ui_locales');
 
 /**
- * Records the `ui_locales` of a request that was sent earlier, for a later request whose URL does
- * not contain them.
+ * Applies the `ui_locales` of an earlier request to a later request whose URL does not contain
+ * them.
  */
 export function noteWish(request: Request, uiLocales: readonly string[]): void {
   wishes.set(request, uiLocales);
@@ -53,7 +57,10 @@ export function noteWish(request: Request, uiLocales: readonly string[]): void {
 
 /** Chooses the language of each page. Loads only languages that are turned on. */
 export class Speaking {
-  /** The tags of all languages that are turned on, default first. Null if languages are off. */
+  /**
+   * The tags of all languages that are turned on. The default language is first. Null if languages
+   * are off.
+   */
   readonly locales: readonly string[] | null;
   /** The application's messages by language. */
   readonly #files: ReadonlyMap<string, Catalog>;
@@ -86,15 +93,15 @@ export class Speaking {
       })),
     ];
     if (problems.length > 0) throw new ConfigurationError(problems);
-    // Load the languages now, as with views: a deployment may replace the files while this process
-    // runs (decision 22).
+    // Load the languages now, because a deployment may replace their files while this process runs
+    // (decision 22). Views are loaded early for the same reason.
     for (const locale of this.locales ?? [])
       this.#words(locale).catch(() => this.#loaded.delete(locale));
   }
 
   /**
-   * Returns the page texts in the language for a request. The first match counts: `ui_locales`,
-   * `Accept-Language`, the default language.
+   * Returns the page texts in the language for a request. Tries the languages in `ui_locales`
+   * first, then `Accept-Language`, and then uses the default language.
    */
   of(request: Request): Promise<Words> {
     if (this.locales === null) return this.#words('en');

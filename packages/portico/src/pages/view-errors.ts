@@ -98,7 +98,8 @@ function syntaxError(eta: Eta, text: string, file: string, error: unknown): View
   return new ViewError({ file, ...found }, error);
 }
 
-// Brackets. JavaScript reports an unclosed bracket only at the end of the file.
+// Brackets. This check exists because JavaScript reports an unclosed bracket only at the end of the
+// file.
 
 interface Place {
   readonly line: number | null;
@@ -145,7 +146,9 @@ function unbalanced(blocks: readonly Block[]): Place | null {
     : { line: left.line, reason: `'${left.bracket}' is never closed` };
 }
 
-/** Finds a syntax error's place by compiling the code that the engine generates from the view. */
+/**
+ * Finds the place of a syntax error by compiling the code that the engine generates from the view.
+ */
 function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;
   try {

@@ -9,10 +9,9 @@ import type { AccessToken, Death, Details } from '../store/grant.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
 /**
- * How the client sent the token. A token that is bound to a key is not valid with the scheme
- * Bearer. A token that is not bound is not valid with the scheme for bound tokens (RFC 9449 section
- * 7.2). Introspection needs no proof, because its caller does not use the token. It receives the
- * key in the response.
+ * How the client sent the token. The scheme Bearer is only for tokens that are not bound to a key.
+ * Bound tokens have another scheme, which is only for them (RFC 9449 section 7.2). Introspection
+ * needs no proof: its caller does not use the token, and receives the key in the response.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
@@ -25,8 +24,8 @@ export interface UsableToken {
   readonly clientProfile: string | null;
   /**
    * The token's scopes for which the client is still registered and which the resource still
-   * offers. The user's permissions are not checked yet. If the token is not bound, excludes scopes
-   * that only bound tokens can have.
+   * offers. The user's permissions have not been checked yet. If the token is not bound, this list
+   * excludes scopes that only bound tokens can have.
    */
   readonly scopes: readonly string[];
   /** The user's account. Null for a client-credentials token. */
@@ -72,7 +71,7 @@ export interface NoToken {
 }
 
 /**
- * Looks up access tokens. If a token is missing or unusable, does not throw. The caller decides
+ * Looks up access tokens. Does not throw if a token is missing or unusable. The caller decides
  * whether to refuse the request.
  */
 export class BearerTokens {
@@ -181,8 +180,8 @@ export class BearerTokens {
   }
 
   /**
-   * Looks up a bound token and then checks its proof. For a caller without a usable token, the
-   * server verifies no signature and does not record the proof as used.
+   * Looks up a bound token, and checks its proof only if the token is usable. For an unusable
+   * token, the server verifies no signature and does not record the proof as used.
    */
   async #proved(
     checks: KeyBinding,

@@ -11,8 +11,8 @@ export interface ResourceNeeds {
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
-   * Whether a new authorization also contains the scopes that the user has already allowed the
-   * client. A client can then request scopes one after the other, when it needs them.
+   * Whether a new authorization also contains the scopes that the user has granted to the client
+   * before. A client can then request scopes one after the other, when it needs them.
    */
   readonly stepUp?: boolean;
   /**
@@ -91,7 +91,7 @@ export class ProtectedResource {
   }
 }
 
-/** All APIs that tokens are for. */
+/** All APIs that tokens can be issued for. */
 export class ProtectedResources {
   /** The API for requests that name no resource: `oauth_server:audience`, or none. */
   readonly main: ProtectedResource;

@@ -75,8 +75,8 @@ export interface TokenRefusal {
   /** The client and authorization of the token. Missing if unknown. */
   readonly of?: TokenOwner;
   /**
-   * Whether the token has the scope but the user no longer has the permission. Another token would
-   * not help then.
+   * Whether the token has the scope but the user no longer has the permission. In this case,
+   * another token would not help.
    */
   readonly isUnheld?: boolean;
   /** Additional parameters for the challenge. */
@@ -90,8 +90,8 @@ export interface TokenRefusal {
 export type Refuse = (refusal: TokenRefusal) => never;
 
 /**
- * Looks up the token in an `Authorization` header, with its account and the permissions for its
- * scopes. `asked` returns the request.
+ * Looks up the token in an `Authorization` header, the token's account, and the permissions for the
+ * token's scopes. `asked` returns the request.
  */
 export type TokenLookUp = (
   authorization: string | null,
@@ -102,7 +102,10 @@ export type TokenLookUp = (
 /** The scopes that a handler can require with `token()`. */
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
-  /** On a server with several resources, the resource that the scopes belong to. Null for none. */
+  /**
+   * The resource that the scopes belong to, on a server with several resources. Null if there is
+   * none.
+   */
   readonly resource?: string | null;
 }
 

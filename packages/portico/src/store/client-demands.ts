@@ -17,7 +17,10 @@ export interface DemandDescription {
   readonly field: DemandField;
   /** The `oauth_server` setting that turns the feature on. */
   readonly key: string;
-  /** The error for registering a client with this demand while the setting is off. */
+  /**
+   * The error message for an attempt to register a client with this demand while the setting is
+   * off.
+   */
   readonly unmet: string;
   /**
    * What happens to clients with this demand while the setting is off. The text follows "so" in a
@@ -26,8 +29,8 @@ export interface DemandDescription {
   readonly effect: string;
   /**
    * Whether the demand is checked strictly in client documents. If true, Portico rejects a document
-   * whose flag is not a boolean. It also fetches the document again when the server can no longer
-   * meet the demand.
+   * whose flag is not a boolean. Portico also fetches the document again when the server can no
+   * longer meet the demand.
    */
   readonly isStrict: boolean;
   /** The option of `oauth:client:create` that sets the demand. */
@@ -37,7 +40,7 @@ export interface DemandDescription {
 }
 
 /**
- * The demands that the store has a column for, by client field. Each value is the demand's name in
+ * The demands that have a column in the store, by client field. Each value is the demand's name in
  * a registration.
  */
 const ASKED = {
@@ -69,8 +72,8 @@ function demandsWhere(isDemanded: (field: DemandField) => boolean): ClientDemand
 export const NO_DEMANDS: ClientDemands = demandsWhere(() => false);
 
 /**
- * Returns the demands in a registration. With `all`, returns all demands, because the client's
- * profile requires them.
+ * Returns the demands in a registration. If `all` is true, returns all demands, because the
+ * client's profile requires them.
  */
 export function getDemands(registration: AskedDemands, all: boolean): ClientDemands {
   return demandsWhere((field) => all || registration[ASKED[field]] === true);

@@ -8,7 +8,7 @@ export const NEVER_USED = 86_400_000;
  */
 export const UNUSED = 91 * 86_400_000;
 
-/** How long a registration counts towards the limit for its network, in milliseconds. */
+/** How long a registration is included in the limit for its network, in milliseconds. */
 export const COUNTED = 3_600_000;
 
 /**

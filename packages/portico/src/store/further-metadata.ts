@@ -11,22 +11,22 @@ export type FieldShape = 'texts' | 'text' | 'flag';
 export interface MetadataField {
   /** The field's name, for example `post_logout_redirect_uris`. */
   readonly name: string;
-  /** What messages call one value, for example `post-logout redirect URI`. */
+  /** The term for one value in messages, for example `post-logout redirect URI`. */
   readonly called: string;
   /** The field's type in JSON. Defaults to a list of strings. */
   readonly shape?: FieldShape;
   /**
    * The option of `oauth:client:create` and `oauth:client:update` that sets the field. It can be
-   * repeated. For a flag, the option takes no value. If no option is set, only clients that
+   * repeated. For a flag, the option takes no value. If this property is missing, only clients that
    * register themselves, and imported clients, can have the field.
    */
   readonly option?: { readonly flag: string; readonly says: string };
   /**
    * Which clients that register themselves can have the field. By default, all of them can.
    *
-   * - `with-token`: only clients that register with an initial access token. Otherwise, anyone
-   *   could make this server send requests to other servers. If a client registers without a token,
-   *   the server does not store the field.
+   * - `with-token`: only clients that register with an initial access token. Without this limit,
+   *   anyone could make this server send requests to other servers. If a client registers without a
+   *   token, the server does not store the field.
    * - `never`: no client that registers itself.
    */
   readonly selfRegistered?: 'with-token' | 'never';
@@ -41,7 +41,7 @@ export interface MetadataField {
 
 /** Rules for URLs that depend on the server's environment. */
 export interface UrlRules {
-  /** Whether this server may send requests to URLs with any port. For development. */
+  /** Whether this server may send requests to URLs with any port. Intended for development. */
   readonly anyPort: boolean;
 }
 
@@ -149,10 +149,10 @@ export class FurtherMetadata {
 
   /**
    * Returns a function that writes the values of new clients, by client id, in the transaction that
-   * inserts the clients. It also removes what earlier clients with these ids left behind. Returns
-   * undefined if the server has no fields. Call `check` first.
+   * inserts the clients. The function also removes the values that earlier clients with these ids
+   * left behind. Returns undefined if the server has no fields. Call `check` first.
    *
-   * Only clients whose ids the operator chooses need this. Other ids are random.
+   * This method is needed only for clients whose ids an operator chooses. Other ids are random.
    */
   writingNew(clients: ReadonlyMap<string, FurtherValues>): ClientAddition | undefined {
     if (this.fields.length === 0) return undefined;

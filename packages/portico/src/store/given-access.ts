@@ -20,8 +20,8 @@ export interface GivenAccess {
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /**
    * Removes everything that is stored about this person. Remove the person's subject first. Access
-   * that has ended stays ended, but the row that says so no longer names the person. Returns false
-   * if nothing was stored.
+   * that has ended stays ended, but the row that records this no longer names the person. Returns
+   * false if nothing was stored.
    */
   forget(person: PersonReference): Promise<boolean>;
 }

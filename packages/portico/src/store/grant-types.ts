@@ -18,8 +18,8 @@ export interface GrantRules {
    */
   readonly clients: 'any' | 'confidential';
   /**
-   * Whether a client that registers itself never gets the grant, although a person allows the
-   * access. Default: false.
+   * Whether a client that registers itself can never have the grant, even though a person allows
+   * the access. Defaults to false.
    */
   readonly isForOperators?: true;
 }
@@ -79,7 +79,7 @@ export class GrantTypes {
     return this.names.filter((name) => this.begin([name], holder));
   }
 
-  /** Returns the grants that start access in this way. */
+  /** Returns the grants whose access is started by this kind of holder, or by an organization. */
   beginningAs(beginning: Beginning): readonly Grant[] {
     return this.names.filter((name) => this.#rules.get(name)?.begins === beginning);
   }
@@ -94,7 +94,7 @@ export class GrantTypes {
 
   /**
    * Whether access can start with one of these grants. If `holder` is set, only grants that start
-   * access for this kind of holder count.
+   * access for this kind of holder are considered.
    */
   begin(grants: readonly string[], holder?: Holder): boolean {
     return grants.some((name) => {

@@ -33,8 +33,8 @@ export interface Family {
   readonly subject: string;
   readonly scopes: readonly string[];
   /**
-   * The resource that the tokens are for, or null. Set when the person gives consent. A refresh
-   * does not change it.
+   * The resource that the tokens are for, or null. It is set when the person gives consent. A
+   * refresh does not change it.
    */
   readonly audience: string | null;
   /**
@@ -48,8 +48,8 @@ export interface Family {
    */
   readonly isBoundLate?: boolean;
   /**
-   * Data of features, set when the person gives consent. A refresh does not change it. Missing if
-   * no feature stores data.
+   * Data of features. It is set when the person gives consent, and a refresh does not change it.
+   * Missing if no feature stores data.
    */
   readonly details?: Details | undefined;
 }
@@ -136,8 +136,8 @@ export interface AuthorizationCode extends StoredGrant {
  * What the server does if a client uses a code a second time:
  *
  * - `revokes`: it revokes the tokens from the first use.
- * - `refused`: it only rejects the second use. For codes that never pass through a browser. A
- *   client may send such a code twice at the same time.
+ * - `refused`: it only rejects the second use. This is for codes that never pass through a browser.
+ *   A client may send such a code twice at the same time.
  */
 export type SecondCodeUse = 'revokes' | 'refused';
 
@@ -165,7 +165,7 @@ export type CodeReplacement = 'replaced' | 'used' | 'ended';
 
 export interface NewTokens {
   readonly accessToken: NewAccessToken;
-  /** Null if the client may not have refresh tokens. */
+  /** The new refresh token. Null if the client may not have refresh tokens. */
   readonly refreshToken: NewRefreshToken | null;
 }
 
