@@ -116,7 +116,7 @@ const NOTHING = { found: 0, lowest: null };
 
 interface Bounds {
   readonly lowest: string;
-  /** Whether there are no rows below the lowest id. */
+  /** Whether the table has no rows below the lowest id. */
   readonly isAll: boolean;
 }
 

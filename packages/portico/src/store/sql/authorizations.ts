@@ -34,7 +34,7 @@ export class AuthorizationRecords {
 
   /**
    * Revokes all codes and tokens of the authorization, including tokens that another statement is
-   * issuing now. Returns false if the authorization was already revoked.
+   * issuing at the same time. Returns false if the authorization was already revoked.
    */
   async revokeFamily(familyId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -120,7 +120,7 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Makes sure that the revocation of this person's authorizations for this client is durable. */
+  /** Waits until the revocation of this person's authorizations for this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
       'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
@@ -172,7 +172,7 @@ export class AuthorizationRecords {
     return { living: living.length, revoked: affected, first, last };
   }
 
-  /** Makes sure that the revocation of all of the person's authorizations is durable. */
+  /** Waits until the revocation of all of the person's authorizations is durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest =
       'id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ' +
@@ -195,7 +195,7 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Returns false, after making an earlier revocation durable. */
+  /** Returns false, after making sure that an earlier revocation is durable. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;

@@ -29,7 +29,7 @@ export async function insertClient(connection: SqlConnection, client: Client): P
   await connection.execute(INSERT_CLIENT, clientValues(client));
 }
 
-/** Data that is written in the same transaction as a client. */
+/** Data to write in the same transaction as a client. */
 export interface WithClient {
   readonly logo?: ClientLogo | undefined;
   readonly addition?: ClientAddition | undefined;
@@ -75,8 +75,8 @@ export async function isThisClient(connection: SqlConnection, client: Client): P
 export const TURN = 'one at a time';
 
 /**
- * Inserts the row `TURN`, runs the work, and deletes the row. Transactions that do this run one at
- * a time. The row is a copy of this client.
+ * Inserts the row `TURN`, a copy of this client, then runs the work and deletes the row.
+ * Transactions that do this run one at a time.
  */
 export async function inTurn<T>(
   connection: SqlConnection,

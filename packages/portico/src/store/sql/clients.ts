@@ -33,7 +33,7 @@ import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 /**
  * Whether the server currently accepts a client with this id. If not, a lookup by client id or by
  * token treats the client as revoked. The list of all clients and a person's list of authorizations
- * ignore this.
+ * still include it.
  */
 export type Admits = (clientId: string) => boolean;
 
@@ -75,8 +75,8 @@ export class ClientRecords {
           if (existing === undefined) await insertWhole(connection, client, its);
           return existing ?? null;
         }),
-      // Read in a new transaction that first inserts the row `TURN`. It starts after the lost
-      // transaction has ended.
+      // Read in a new transaction that first inserts the row `TURN`. The insert waits until the
+      // lost transaction has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -88,9 +88,9 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts all of these clients, and runs the addition in the same transaction. If one of their
-   * ids exists, inserts none and returns that id. Simultaneous calls run one after the other, even
-   * in different processes.
+   * Inserts all of these clients, and runs the addition in the same transaction. If a client with
+   * one of these ids already exists, inserts none and returns that id. Simultaneous calls run one
+   * after the other, even in different processes.
    */
   async insertClients(
     clients: readonly Client[],
@@ -105,8 +105,8 @@ export class ClientRecords {
           if (existing === null) await addition?.(connection);
           return existing;
         }),
-      // Read in a new transaction that first inserts the row `TURN`. It starts after the lost
-      // transaction has ended.
+      // Read in a new transaction that first inserts the row `TURN`. The insert waits until the
+      // lost transaction has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -129,9 +129,9 @@ export class ClientRecords {
    * Makes the secret with this hash the client's current secret. It expires at `expiresAt` (null:
    * it never expires).
    *
-   * The secret that was current becomes the previous secret and works until `previousExpiresAt`
-   * (null: stops immediately), but never longer than before. An older previous secret stops
-   * working.
+   * The old current secret becomes the previous secret. It works until `previousExpiresAt` (null:
+   * it stops working immediately), or until its own expiry if that is earlier. Any older previous
+   * secret stops working.
    *
    * Returns false for an unknown, public or revoked client, and if `replaced` is not the current
    * secret's hash.
@@ -177,8 +177,9 @@ export class ClientRecords {
   /**
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
    * site, logo, and ID token algorithm. Returns false if one of these changed after the caller read
-   * the client, or if the client is revoked. A given logo replaces the old logo, and null removes
-   * it. `addition` may run twice, so its second run must not change the result.
+   * the client, or if the client is revoked. If a logo is given, it replaces the old logo. If the
+   * logo is null, the old logo is removed. `addition` may run twice, so its second run must not
+   * change the result.
    */
   updateClient(
     read: Client,
@@ -195,7 +196,7 @@ export class ClientRecords {
         await addition?.(connection);
         return true;
       },
-      // Read in a new transaction. It waits until the lost transaction has ended.
+      // Read in a new transaction, which waits until the lost transaction has ended.
       async (_, isUpdated) =>
         !isUpdated ||
         this.#database.transaction(async (connection) => {

@@ -52,7 +52,7 @@ export class ConsentRequestRecords {
 
   /**
    * Records that the same person sees the request again, with these scopes. Returns false if the
-   * request was answered, ended or shown with other scopes after the caller read it.
+   * request has been answered, has ended, or was shown with other scopes after the caller read it.
    */
   async presentConsentRequest(
     { idHash, asked }: ConsentRequest,
@@ -172,8 +172,8 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /**
- * Denies the request in a second attempt. Unlike `ANSWER`, also matches a request that is already
- * denied: the first attempt may have succeeded although its result was lost.
+ * Denies the request in a second attempt. Unlike `ANSWER`, this also matches a request that is
+ * already denied, because the first attempt may have succeeded although its result was lost.
  */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;

@@ -56,8 +56,8 @@ export class EverythingIssued {
       rows.filter((row) => row.revoked_at === null),
       now,
     );
-    // An earlier run may have revoked the last authorizations before the standbys received the
-    // change.
+    // At the end, confirm the revocation: an earlier run may have revoked the last authorizations
+    // before the standbys received the change.
     if (last === null)
       await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
     return { ended, last };
@@ -110,8 +110,8 @@ export class EverythingIssued {
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    // A row with an empty hash is not a token. It prevents a lost statement from issuing a token
-    // later (ACCESS_TOKEN_BLOCKER).
+    // A row with an empty hash is not a token. It only prevents a lost statement from issuing a
+    // token later (ACCESS_TOKEN_BLOCKER).
     const own = rows
       .filter((row) => row.family_id === null && row.secret_hash !== '')
       .map((row) => row.id);

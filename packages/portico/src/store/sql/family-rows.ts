@@ -97,8 +97,8 @@ export interface GrantRow extends FamilyRow {
 }
 
 /**
- * Returns the row that a code or refresh token names. The caller must check that the code or token
- * matches the row.
+ * Returns the row that a code or refresh token refers to. The caller must check that the code or
+ * token matches the row.
  */
 export async function findGrantRow(
   database: Database,
@@ -123,8 +123,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * Prefix of a stored thumbprint. The prefix means that the authorization had refresh tokens without
- * a key before it was bound to this key. A thumbprint never starts with this character.
+ * The prefix of a stored thumbprint if the authorization had refresh tokens without a key before it
+ * was bound to this key. A thumbprint never starts with this character.
  */
 const LATE = '+';
 

@@ -5,8 +5,8 @@ import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * The use of a code or refresh token. The UPDATE changes the authorization's row, so the code or
- * token cannot be used a second time.
+ * The use of a code or refresh token. The UPDATE changes the authorization's row, which prevents a
+ * second use of the code or token.
  */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;

@@ -3,9 +3,9 @@ import { orderedIdentifier, tokenHash } from '../../crypto.ts';
 import { removeWaiting } from './outbox-messages.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** A time that is never reached. It is the due time of receivers without a due delivery. */
+/** A time that is never reached. Receivers without a due delivery have this due time. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** How long a receiver without messages is kept, in milliseconds. */
+/** How long a receiver is kept after its last message, in milliseconds. */
 const KEPT = 30 * 86_400_000;
 /** How many receivers with dropped messages are shown. */
 const SHOWN = 50;
@@ -16,7 +16,7 @@ export interface Lease {
   readonly kind: string;
   /** A random name for this lease. */
   readonly holder: string;
-  /** How many attempts have failed in a row. */
+  /** The number of attempts that have failed in a row. */
   readonly failures: number;
 }
 
