@@ -1,5 +1,5 @@
 // The types for an API that uses this package. They import nothing from Portico, because this
-// package does not depend on it.
+// package does not depend on Portico.
 import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
 
 /**
@@ -14,8 +14,8 @@ export interface DpopOptions {
    */
   readonly publicUrl: string;
   /**
-   * Whether all tokens must be bound. Default: false, which also accepts unbound tokens with the
-   * scheme Bearer.
+   * Whether all tokens must be bound. Defaults to false: unbound tokens with the scheme Bearer are
+   * then accepted too.
    */
   readonly required?: boolean;
   /**
@@ -118,8 +118,9 @@ export interface Refusal {
   /** Why the request is rejected. The response does not contain the reason. */
   readonly reason: RefusalReason;
   /**
-   * A detail of the reason, or null. For a proof, a short text, for example `its iat is too long
-   * ago`. For an error, its code, for example `ECONNREFUSED`, or its class name.
+   * More detail about the reason, or null. For a proof, this is a short text, for example
+   * `its iat is too long ago`. For an error, it is the error's code, for example `ECONNREFUSED`, or
+   * its class name.
    */
   readonly detail: string | null;
   /**

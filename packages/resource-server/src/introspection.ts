@@ -79,9 +79,9 @@ export class IntrospectionError extends Error {
 
 interface CachedAnswer {
   readonly answer: UsableToken | UnusableToken;
-  /** The end of the time limit, by `performance.now()`. */
+  /** The end of the time limit, as a time of `performance.now()`. */
   readonly until: number;
-  /** The end of the time limit, by the system clock. */
+  /** The end of the time limit, as a time of the system clock. */
   readonly untilDate: number;
 }
 

@@ -2,7 +2,8 @@ import { DIALECTS } from './engines.ts';
 import { getErrorCodes, type Meaning } from './meaning.ts';
 
 /**
- * Returns what an error means. Asks all engines, because each one recognizes only its own errors.
+ * Returns what an error means. Checks the error with every engine, because each engine recognizes
+ * only its own errors.
  */
 const meanings = (error: Error) =>
   Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
@@ -23,7 +24,7 @@ export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether it is unknown after this error if the statement or commit took effect. */
+/** Whether, after this error, it is unknown if the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
@@ -39,8 +40,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * Whether the name of a prepared statement was wrong, on PostgreSQL. The statement then did
- * nothing. The next attempt uses another name or none.
+ * Whether a statement failed because the name of a prepared statement was wrong, on PostgreSQL. The
+ * statement then did nothing. The next attempt uses another name or none.
  */
 export function isAboutName(error: unknown): boolean {
   return means(error, 'name');
@@ -69,7 +70,7 @@ export function noConnection(message: string): Error {
 
 /**
  * Creates the error for statements that ran inside a transaction that the application had left
- * open. They are never committed, because Portico closes the connection.
+ * open. These statements are never committed, because Portico closes the connection.
  */
 export function foreignTransaction(): Error {
   const message = 'The application left a transaction open on this connection';
@@ -85,7 +86,7 @@ export function rolledBack(): Error {
   return Object.assign(new Error(message), { code: ROLLED_BACK });
 }
 
-/** Whether the error contains a response of the server that shows that nothing took effect. */
+/** Whether the error contains a response from the server which shows that nothing took effect. */
 export function isFoundUndone(error: unknown): boolean {
   return error instanceof Error && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
 }

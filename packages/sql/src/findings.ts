@@ -1,6 +1,6 @@
 /**
- * What the doctor found when it checked one thing. Only `failing` means that something does not
- * work. `skipped` means that the doctor could not check it.
+ * The result of one check by the doctor. Only `failing` means that something does not work.
+ * `skipped` means that the doctor could not run the check.
  */
 export interface Finding {
   /** The outcome. `warning` means that everything works but something needs attention. */

@@ -1,6 +1,8 @@
 const MOST_KEPT = 1000;
 
-/** Returns a function that computes the result for each statement text only once and stores it. */
+/**
+ * Returns a function that calls `compute` only once for each statement text and caches the result.
+ */
 export function keptByText<T>(compute: (sql: string) => T): (sql: string) => T {
   const kept = new Map<string, T>();
   return (sql) => {

@@ -33,7 +33,7 @@ export class LentConnection implements EngineConnection {
   #broken = false;
   #inTransaction = false;
   /**
-   * The error that rolled back the open transaction. Further statements are rejected with it.
+   * The error that rolled back the open transaction. Later statements are rejected with this error.
    * Otherwise, MySQL would commit each statement after a deadlock separately.
    */
   #undone: { readonly error: unknown } | null = null;

@@ -26,12 +26,12 @@ export type DropsScope = (scope: UngrantableScope) => boolean;
 interface OfferedScopes {
   readonly scopes: ScopeCatalog;
   readonly resources: Resources;
-  /** Whether the server accepts clients that no operator registered. */
+  /** Whether the server accepts unverified clients. */
   readonly admitsUnverified: boolean;
 }
 
 /**
- * Decides which scopes are dropped from requests, by the server's own rule and the rules of
+ * Decides which scopes are dropped from requests. Uses the server's own rule and the rules of
  * features.
  */
 export class DroppedScopes {
@@ -60,10 +60,10 @@ export class DroppedScopes {
 }
 
 /**
- * Whether a client that no operator registered requests a scope that the server offers only to
- * other clients or for other resources. Many such clients request every scope that the metadata
- * lists now or listed earlier. Among these is `openid`, which the metadata omits while the server
- * has no key.
+ * Whether an unverified client requests a scope that the server offers only to other clients or for
+ * other resources. Many unverified clients request every scope that the metadata lists now or
+ * listed earlier. One of these scopes is `openid`, which the metadata omits while the server has no
+ * key.
  */
 function isOfferedToOthers({
   name,

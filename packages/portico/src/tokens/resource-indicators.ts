@@ -7,7 +7,7 @@ import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
  * issues tokens for `oauth_server:audience` and for the resources that features configure.
  */
 
-/** A resource that tokens can be for. */
+/** A resource that tokens can be issued for. */
 export interface ResourceDescription {
   /** The resource indicator (RFC 8707 section 2). Requests must contain exactly this string. */
   readonly resource: string;

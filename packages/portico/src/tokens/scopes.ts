@@ -168,8 +168,8 @@ export interface ScopeChoice {
    */
   readonly omitted?: readonly string[];
   /**
-   * The scope that this client receives in place of scopes that the server offers but this client
-   * may not have. If it is missing, such scopes are refused.
+   * The scope that this client receives instead of scopes that the server offers but this client
+   * may not have. If it is missing, no scope is replaced.
    */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
   /**
@@ -205,8 +205,8 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
 }
 
 /**
- * Returns the scopes that metadata lists. If the server accepts clients that no operator
- * registered, leaves out service scopes.
+ * Returns the scopes that metadata lists. If the server accepts unverified clients, leaves out
+ * service scopes.
  */
 export function listedScopes(
   names: readonly string[],

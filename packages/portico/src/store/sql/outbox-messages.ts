@@ -101,8 +101,8 @@ export class OutboxMessages {
   }
 
   /**
-   * Returns undelivered messages to the queue, where they stay until `expiresAt`. Returns the
-   * number of messages that it moved.
+   * Returns undelivered messages to the queue, where they wait until `expiresAt` at the latest.
+   * Returns the number of messages that it moved.
    */
   async restore(ids: readonly string[], now: number, expiresAt: number): Promise<number> {
     const found = await this.#find(ids);

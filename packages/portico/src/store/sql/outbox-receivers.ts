@@ -57,20 +57,24 @@ interface DueRow {
 }
 
 /**
- * How many messages of one kind were dropped for a receiver because too many messages were waiting
- * for it.
+ * The number of messages of one kind that were dropped for a receiver because too many messages
+ * were waiting for it.
  */
 export interface DroppedMessages {
   /** The kind of messages. */
   readonly kind: string;
   /** The receiver of the messages. */
   readonly receiver: string;
-  /** How many messages were dropped since an operator last discarded the receiver's messages. */
+  /**
+   * The number of messages that have been dropped since an operator last discarded the receiver's
+   * messages.
+   */
   readonly dropped: number;
 }
 
 /**
- * The receivers in the outbox. Each row records which process delivers to the receiver, and when.
+ * Reads and writes the receivers in the outbox. Each row records which process delivers to the
+ * receiver, and when.
  */
 export class OutboxReceivers {
   readonly #database: Database;
@@ -250,8 +254,8 @@ const COUNT = `UPDATE oauth_outbox_receivers SET
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
 /**
- * Added to the number of a message that moves back. It is larger than all numbers of other
- * messages.
+ * This is added to the number of a message that moves behind the other messages. It is larger than
+ * the numbers of all other messages.
  */
 const BEHIND = 2 ** 50;
 const NEXT_NUMBER = 'UPDATE oauth_outbox_receivers SET last_number = last_number + 1 WHERE id = ?';
