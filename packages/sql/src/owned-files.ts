@@ -38,7 +38,7 @@ export class NotGivenError extends Error {
   }
 }
 
-/** A folder. New files in it belong to the folder's owner. */
+/** A folder. The folder's owner becomes the owner of new files in it. */
 export interface OwnedFolder {
   /**
    * The id of the folder's owner. If this process is not root, the id of the user that runs this
@@ -60,9 +60,9 @@ export interface OwnedFolder {
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
 /**
- * Opens a folder. If it is missing, creates it with access only for its owner. Files that root
- * creates in another user's folder will belong to that user. Otherwise, a command run as root could
- * leave files that the server cannot read.
+ * Opens a folder. If it is missing, creates it with access only for its owner. If root creates
+ * files in another user's folder, that user becomes their owner. Otherwise, a command run as root
+ * could leave files that the server cannot read.
  *
  * The folder's owner may replace the folder with another folder or a link at any time. This must
  * not make root change the owner of other files. So the owner is read from the opened folder, and
@@ -127,7 +127,7 @@ function createOwned(name: string, flags: number, folder: OwnedFolder): number |
   try {
     folder.give(descriptor);
   } catch {
-    // Root remains the owner of the file. Ignore the error.
+    // Ignore the error. Root then remains the owner of the file.
   }
   return descriptor;
 }
@@ -156,7 +156,7 @@ function openOwned(name: string, flags: number, file: string, { uid }: OwnedFold
 
 /**
  * Creates a folder if it is missing, with access only for its owner. If this process is root, the
- * owner of the parent folder becomes its owner, if possible.
+ * new folder gets the same owner as its parent folder, if possible.
  */
 export function makeFolder(folder: string): void {
   madeFolder(folder)?.close();
@@ -170,7 +170,7 @@ function madeFolder(folder: string): OwnedFolder | null {
   try {
     if (process.geteuid?.() === 0) return openOwnedFolder(folder);
   } catch {
-    // The call below reports the problem. Ignore the error here.
+    // Ignore the error here, because `makeFolders` reports the problem.
   }
   makeFolders(folder, 0o700);
   return null;

@@ -49,7 +49,8 @@ export interface PoolLimits {
    */
   readonly idleTimeout: number | null;
   /**
-   * How long a connection is used. Some connections end up to 10% earlier. Null: the pool decides.
+   * How long a connection is used. Some connections end up to 10% earlier. If null, the pool
+   * decides.
    */
   readonly connectionLifetime: number | null;
   readonly timer: Timer;
@@ -84,7 +85,7 @@ export class PoolEngine implements Engine {
   #closed = false;
   #used = 0;
   #waiting = 0;
-  /** How many times a server turned out to be read-only. */
+  /** How many times Portico has found that a server is read-only. */
   #generation = 0;
   /** How long each connection may be used, and the value of `#generation` when it was opened. */
   readonly #uses = new WeakMap<
@@ -240,7 +241,7 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Takes a connection from the pool. Replaces a connection after its lifetime. By then, the
+   * Takes a connection from the pool. Replaces a connection whose lifetime has ended. By then, the
    * address may belong to another server, while a former primary still responds on the old
    * connection.
    */

@@ -201,7 +201,10 @@ async function examineConnections({
   ];
 }
 
-/** Reads Portico's tables. `information_schema.TABLES` lists all tables of the database. */
+/**
+ * Lists Portico's tables, because `information_schema.TABLES` also contains all other tables of the
+ * database.
+ */
 const TABLES = `
   SELECT t.TABLE_NAME AS name, t.ENGINE AS engine, count(k.CONSTRAINT_NAME) AS primary_keys
   FROM information_schema.TABLES t

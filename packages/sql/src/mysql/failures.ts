@@ -60,7 +60,7 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // commit failed with an error that does not show the outcome.
   [1047, 'unknown'],
   [1180, 'unknown'],
-  // On MySQL's group replication, a commit failed while its member waited for the group, which may
+  // On MySQL's group replication: a commit failed while the server waited for its group, which may
   // already have received the write.
   [3100, 'unknown'],
 
@@ -72,8 +72,9 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
 ]);
 
 /**
- * Refusals of a connection. An account belongs to hosts, so a server may also refuse the correct
- * password. 1698: on MariaDB, the account connects only through the socket, without a password.
+ * Errors for a refused connection. An account is valid only for certain hosts, so a server may
+ * refuse even the correct password. 1698 means that, on MariaDB, the account connects only through
+ * the socket, without a password.
  */
 const REFUSALS: Remedies = [
   [/^(?:1045|1698)$/, 'correct the user or the password, or let the account connect from here'],
@@ -91,7 +92,7 @@ const PRIVILEGES: Remedies = [
   [/^114[23]$/, 'grant this to the account (GRANT … ON database.*), or use another account'],
 ];
 
-/** An option of the server forbids the statement. It may be the read-only option or another one. */
+/** An option of the server forbids the statement. It can be the read-only option or another one. */
 const FORBIDDEN_BY_OPTION = 1290;
 /**
  * MySQL could not lock the table. The message contains the reason as a number: 165 means that the

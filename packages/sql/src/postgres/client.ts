@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 
 /**
- * The properties that Portico reads from a connection. The application's `pg` may be another
- * version than the types here.
+ * The properties that Portico reads from a connection. The version of the application's `pg` may
+ * differ from the version of the types here.
  */
 interface GivenClient {
   readonly connection?: Readonly<Record<string, unknown>>;

@@ -41,7 +41,7 @@ const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
 ];
 
 const MISSING_PRIVILEGE = 'grant this to the user, or use the user that owns the database';
-/** Refusals of a connection: SQLSTATEs, and errors of `pg` that have no code. */
+/** Errors for a refused connection: SQLSTATEs, and errors of `pg` that have no code. */
 const REFUSALS: Remedies = [
   [/^28P01$/, 'correct the user or the password'],
   [/^28...$/, 'correct the user, or let it connect from here (LOGIN, and pg_hba.conf)'],

@@ -78,7 +78,9 @@ export class PostgresStatement {
       readonly name: string;
       readonly parameters: readonly SqlParameter[];
       readonly parserOf: ParserOf;
-      /** The `search_path` for this statement only. Null: the session's `search_path` is used. */
+      /**
+       * The `search_path` for this statement only. If null, the session's `search_path` is used.
+       */
       readonly searchPath: string | null;
       /** The time limit in milliseconds. `pg` reads this property. */
       readonly query_timeout: number;
@@ -187,9 +189,9 @@ export class PostgresStatement {
 }
 
 /**
- * One or several statements without parameters and rows. An empty text checks whether the server
- * responds. The class is a `Submittable`, because older versions of `pg` apply their time limit
- * only to a `Submittable`.
+ * One or several statements that have no parameters and return no rows. An empty text checks
+ * whether the server responds. The class is a `Submittable`, because older versions of `pg` apply
+ * their time limit only to a `Submittable`.
  */
 export class PostgresCommand extends PostgresStatement {
   constructor(text: string, query_timeout: number, callback: (error: unknown) => void) {

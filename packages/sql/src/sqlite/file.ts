@@ -34,8 +34,8 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
 /**
  * Creates the file with access only for its owner. SQLite itself would make the file readable for
  * all users. SQLite gives the files `-wal` and `-shm` the same mode and, if this process is root,
- * the same owner. Does not open an existing file. POSIX locks belong to the process, so closing the
- * file would release the locks of all other connections.
+ * the same owner. Does not open an existing file, because closing it would release the locks of all
+ * other connections: POSIX locks belong to the process.
  */
 function createForOwnerOnly(file: string): void {
   makeFolder(path.dirname(file));

@@ -90,7 +90,7 @@ export class WriteQueue {
     return this.#batch;
   }
 
-  /** A promise that resolves when no write waits any more. Null if no write waits. */
+  /** A promise that resolves when no more writes are waiting. Null if no write waits. */
   get writing(): Promise<void> | null {
     return this.#writing;
   }
@@ -215,7 +215,7 @@ export class WriteQueue {
     await whileBusy(() => {
       this.#endReading();
       this.#statements.run('BEGIN IMMEDIATE');
-      // Set this in the same turn as BEGIN, so that reads wait for the batch from here on.
+      // Set this in the same turn as BEGIN, so that all later reads wait for the batch.
       this.#batch = ended.promise;
     });
     const notifyEach: (() => void)[] = [];
