@@ -20,7 +20,7 @@ export interface Parameters {
   require(name: string): string;
   /** Whether the parameter is repeated. */
   isRepeated(name: string): boolean;
-  /** Returns every value as sent, including empty values. */
+  /** Returns every value of the parameter as the client sent it, including empty values. */
   all(name: string): readonly string[];
   /** Whether the parameter has a value. */
   has(name: string): boolean;

@@ -202,7 +202,7 @@ function kitDefaults(application: Application): HostDefaults {
       try {
         return application.clientAddress();
       } catch {
-        // The kit is not handling a request now.
+        // There is no address, because the kit is not handling a request.
         return null;
       }
     },

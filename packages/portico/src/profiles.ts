@@ -22,7 +22,7 @@ export interface SecurityProfile {
   readonly authenticationMethods: readonly string[];
   /** The maximum lifetime of an authorization code, in seconds. */
   readonly longestCode: number;
-  /** The HTTP status of redirects in response to GET. */
+  /** The HTTP status of a redirect that responds to a GET request. */
   readonly redirectStatus: 302 | 303;
   /**
    * Whether a refresh token stays valid after it is used. If false, each use replaces the token.

@@ -96,7 +96,7 @@ export interface Server {
   /** Verifies assertions of the issuers that the server trusts. */
   readonly trustedIssuers: TrustedIssuers;
   /**
-   * Returns the feature that checks and ends access that organizations granted. Returns null if no
+   * Returns the feature that checks and ends access granted by organizations. Returns null if no
    * feature does. Call it after every feature has started.
    */
   readonly givenAccess: () => GivenAccess | null;

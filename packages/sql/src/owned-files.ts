@@ -95,8 +95,9 @@ const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
  * for its owner. If this process is root, the folder's owner becomes the owner of the file, if
  * possible.
  *
- * In another user's folder, root opens an existing file only if it is not a link and has no second
- * name. Otherwise, the owner of the folder could make root write to another file.
+ * In another user's folder, root opens an existing file only if it is not a link. Unless the
+ * folder's owner owns the file, the file must also have no second name (hard link). Otherwise, the
+ * owner of the folder could make root write to another file.
  */
 export function openToAppend(file: string, flags = APPENDING): number {
   const folder = madeFolder(path.dirname(file));

@@ -25,7 +25,7 @@ export interface SpeakingOptions {
    *
    * - `false`: only English.
    * - `true`: all available languages.
-   * - A list of tags: these languages. The first one is the default.
+   * - A list of tags: only these languages. The first one is the default.
    */
   readonly languages?: boolean | readonly string[];
   /**
@@ -62,7 +62,7 @@ export class Speaking {
    * are off.
    */
   readonly locales: readonly string[] | null;
-  /** The application's messages by language. */
+  /** The application's messages, by language tag. */
   readonly #files: ReadonlyMap<string, Catalog>;
   /** The tags of all languages that can be turned on. */
   readonly #there: readonly string[];
@@ -71,7 +71,7 @@ export class Speaking {
   readonly #loaded = new Map<string, Promise<Words>>();
 
   /**
-   * Throws a ConfigurationError with every problem of `oauth_server:languages` and of the
+   * Throws a ConfigurationError that lists every problem with `oauth_server:languages` and with the
    * application's files.
    */
   constructor({ languages = false, folder = null, own = {}, catalogs = {} }: SpeakingOptions = {}) {
@@ -113,8 +113,8 @@ export class Speaking {
   }
 
   /**
-   * Returns the headers for a page in this language: `Content-Language` and `Vary`. Empty if
-   * languages are off.
+   * Returns the headers for a page in this language: `Content-Language` and `Vary`. Returns an
+   * empty object if languages are off.
    */
   headers({ locale }: Words): Readonly<Record<string, string>> {
     return this.locales === null ? {} : { 'Content-Language': locale, Vary: 'Accept-Language' };

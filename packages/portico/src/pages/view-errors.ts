@@ -1,7 +1,7 @@
 import { compileFunction } from 'node:vm';
 import type { Eta } from 'eta';
 
-/** A problem of a view, with its location. */
+/** A problem in a view, with its location. */
 export interface ViewProblem {
   /** The absolute path of the view's file. */
   readonly file: string;

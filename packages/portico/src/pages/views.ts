@@ -144,7 +144,7 @@ function readTexts(directory: string): ReadonlyMap<string, string> {
       if (entry.endsWith(SUFFIX)) texts.set(file, readFileSync(file, 'utf8'));
     }
   } catch {
-    // Rendering reports a view that cannot be read. Ignore the error here.
+    // Ignore the error here, because rendering reports a view that cannot be read.
   }
   return texts;
 }

@@ -38,7 +38,10 @@ export interface Words {
   readonly tag: typeof tag;
 }
 
-/** A message key with values. It is translated when the reader's language is known. */
+/**
+ * A message key with the values for the message. The message is translated when the reader's
+ * language is known.
+ */
 export interface Said {
   readonly key: MessageKey;
   readonly values?: MessageValues;

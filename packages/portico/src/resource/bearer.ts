@@ -23,9 +23,9 @@ export interface UsableToken {
   /** The client's own profile. Null if it has none. */
   readonly clientProfile: string | null;
   /**
-   * The token's scopes for which the client is still registered and which the resource still
-   * offers. The user's permissions have not been checked yet. If the token is not bound, this list
-   * excludes scopes that only bound tokens can have.
+   * The token's scopes that the client is still registered for and the resource still offers. The
+   * user's permissions have not been checked yet. If the token is not bound, scopes that only bound
+   * tokens can have are left out.
    */
   readonly scopes: readonly string[];
   /** The user's account. Null for a client-credentials token. */
@@ -64,8 +64,8 @@ export interface NoToken {
   /** The client and authorization of the token, if known. For the log only. */
   readonly of?: TokenOwner;
   /**
-   * The value for the client's next proof. Set only if the request used the scheme for bound
-   * tokens.
+   * The value for the client's next proof, for example a nonce. Set only if the request used the
+   * scheme for bound tokens.
    */
   readonly proof?: { readonly answer: string | null };
 }
@@ -147,8 +147,8 @@ export class BearerTokens {
   }
 
   /**
-   * Returns the token's scopes that are valid now. If the token belongs to a user, the user must
-   * have the permission for each scope.
+   * Returns the token's scopes that are valid now. If the token was issued for a user, the user
+   * must have the permission for each scope.
    */
   async honouredScopes({ scopes, user }: UsableToken): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#server;

@@ -7,7 +7,7 @@ import { listedScopes } from '../tokens/scopes.ts';
 export interface ResourceNeeds {
   /**
    * The API's metadata (RFC 9728 section 2). It replaces the metadata that the server would publish
-   * for the API. The server uses it only if it publishes metadata for the API.
+   * for the API. It has no effect if the server publishes no metadata for the API.
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
@@ -85,7 +85,7 @@ export class ProtectedResource {
     return this.#needs.metadata ?? this.#own;
   }
 
-  /** Adds settings for the API. They replace earlier values. */
+  /** Adds settings for the API. New values replace earlier values. */
   add(more: ResourceNeeds): void {
     this.#needs = { ...this.#needs, ...more };
   }

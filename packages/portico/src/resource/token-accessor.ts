@@ -18,8 +18,8 @@ export interface TokenAccessor extends TokenMembers {
    */
   requireUsable(): void;
   /**
-   * Requires a usable token with this scope. If the token belongs to a user, the user must still
-   * have the scope's permission.
+   * Requires a usable token with this scope. If the token was issued for a user, the user must
+   * still have the scope's permission.
    *
    * If there is no usable token, throws an error that becomes a 401 response. If the token is not
    * sufficient, throws an error that becomes a 403 response.
@@ -103,7 +103,7 @@ export type TokenLookUp = (
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
   /**
-   * The resource that the scopes belong to, on a server with several resources. Null if there is
+   * The resource that offers these scopes, on a server with several resources. Null if there is
    * none.
    */
   readonly resource?: string | null;

@@ -79,7 +79,7 @@ export function getDemands(registration: AskedDemands, all: boolean): ClientDema
   return demandsWhere((field) => all || registration[ASKED[field]] === true);
 }
 
-/** Returns a client's demands. `isSet` decides which demands it has. */
+/** Returns a client's demands. `isSet` decides which demands the client has. */
 export function demandsSet<Demand extends DemandDescription>(
   demands: readonly Demand[],
   isSet: (demand: Demand) => boolean,

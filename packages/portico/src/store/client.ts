@@ -29,7 +29,8 @@ export type ApplicationType = 'web' | 'native';
  *
  * - `operator`: an operator of this server.
  * - `registration`: the client itself, at the registration endpoint (RFC 7591).
- * - `document`: the client's document. Its URL is the client id.
+ * - `document`: the client itself, through its client document. The URL of the document is the
+ *   client id.
  *
  * Do not trust the data of a client unless an operator has registered the client.
  */
@@ -123,12 +124,12 @@ export interface Client extends ClientMetadata, ClientLook {
   readonly revokedAt: number | null;
 }
 
-/** Writes data that belongs to a client, in the transaction that writes the client. */
+/** Writes a client's additional data, in the same transaction as the client. */
 export type ClientAddition = (connection: SqlConnection) => Promise<void>;
 
 /** A client's logo, set by an operator. Portico has checked that the bytes are an image. */
 export interface ClientLogo {
-  /** SHA-256 of the image, base64url. */
+  /** The SHA-256 hash of the image, in base64url. */
   readonly hash: string;
   /** The media type, for example `image/png`. */
   readonly mediaType: string;

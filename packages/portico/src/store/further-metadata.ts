@@ -68,7 +68,7 @@ export function furtherJson(
 
 /** The client metadata fields that features add, and the stored values of clients. */
 export class FurtherMetadata {
-  /** The fields of features that are turned on. */
+  /** The fields of all features that are turned on. */
   readonly fields: readonly MetadataField[];
   readonly #rules: UrlRules;
   readonly #records: FurtherMetadataRecords;
@@ -104,7 +104,7 @@ export class FurtherMetadata {
 
   /**
    * Checks values before a client is written. Throws a RegistrationError if the server does not
-   * offer one of the fields, or if a client of this type cannot have one of the values.
+   * offer one of the fields. Also throws if a client of this type cannot have one of the values.
    */
   check(values: FurtherValues, applicationType: ApplicationType): void {
     for (const [name, given] of Object.entries(values)) {
@@ -139,8 +139,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a function that writes these values in the transaction that writes the client. Fields
-   * that are not given do not change. Returns undefined if no field is given. Call `check` first.
+   * Returns a function that writes these values in the same transaction as the client. Fields that
+   * are not given do not change. Returns undefined if no field is given. Call `check` first.
    */
   writing(clientId: string, values: FurtherValues = {}): ClientAddition | undefined {
     if (Object.keys(values).length === 0) return undefined;
@@ -148,9 +148,9 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a function that writes the values of new clients, by client id, in the transaction that
-   * inserts the clients. The function also removes the values that earlier clients with these ids
-   * left behind. Returns undefined if the server has no fields. Call `check` first.
+   * Returns a function that writes the values of new clients, by client id, in the same transaction
+   * as the clients. The function also removes the values that earlier clients with these ids left
+   * behind. Returns undefined if the server has no fields. Call `check` first.
    *
    * This method is needed only for clients whose ids an operator chooses. Other ids are random.
    */

@@ -26,7 +26,7 @@ export interface GivenAccess {
   forget(person: PersonReference): Promise<boolean>;
 }
 
-/** An access token that was issued for access that an organization granted. */
+/** An access token that was issued for access granted by an organization. */
 export interface AccessInUse {
   readonly person: PersonReference;
   readonly clientId: string;

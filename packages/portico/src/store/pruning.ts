@@ -16,15 +16,17 @@ export interface PrunedRows {
   readonly consentRequests: number;
   /**
    * The number of removed clients. These are document clients that no user has allowed, and
-   * self-registered clients that were not used within a day of registration or that have not been
-   * used for 90 days.
+   * self-registered clients that were unused for 90 days, or for the first day after registration.
    */
   readonly clients: number;
 }
 
-/** A kind of rows that a feature stores and that expire. */
+/** A kind of expiring rows that a feature stores. */
 export interface ExpiringRows {
-  /** The property of `PrunedRows` that counts these rows. The feature declares it there. */
+  /**
+   * The property of `PrunedRows` that counts these rows. The feature declares this property in
+   * `PrunedRows`.
+   */
   readonly kind: keyof PrunedRows;
   /** What the console calls the rows, for example `audit events`. */
   readonly called: string;

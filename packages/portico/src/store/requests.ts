@@ -2,7 +2,7 @@ import type { PersonReference } from '../person.ts';
 import type { Renewal } from './renewal.ts';
 import type { Details } from './grant.ts';
 
-/** An authorization request that passed every check. */
+/** An authorization request that has passed every check. */
 export interface AuthorizationRequest {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -29,7 +29,7 @@ export interface AuthorizationRequest {
   readonly direct?: true | undefined;
   /** True if the server must not show a page (`prompt=none`). */
   readonly silent?: true | undefined;
-  /** The features' additional parameters, as the client sent them. Missing if there are none. */
+  /** Additional parameters for features, as the client sent them. Missing if there are none. */
   readonly further?: Readonly<Record<string, string>> | undefined;
 }
 

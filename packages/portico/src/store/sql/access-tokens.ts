@@ -128,8 +128,8 @@ export const ACCESS_TOKEN_COLUMNS =
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
 /**
- * Describes a row that only reserves an id, so that a lost INSERT cannot add a token with this id
- * later. Its hash and client id are empty, and it has expired.
+ * Describes a row that only reserves an id. With this row, a lost INSERT cannot add a token with
+ * this id later. The row's hash and client id are empty, and it has expired.
  */
 export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'oauth_access_tokens',

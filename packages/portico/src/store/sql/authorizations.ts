@@ -46,7 +46,7 @@ export class AuthorizationRecords {
 
   /**
    * Revokes the authorization because its code or refresh token was used again. Returns false if
-   * the refresh token is the current one after all, or if the authorization was already revoked.
+   * the refresh token turns out to be the current one, or if the authorization was already revoked.
    */
   async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(

@@ -64,9 +64,9 @@ export class EverythingIssued {
   }
 
   /**
-   * Reads the first `limit` authorizations with ids above `after`. Revokes each active one that was
-   * allowed without the consent page because of an authorization with an id up to `newestId`. Also
-   * returns how many of these authorizations were active.
+   * Reads the first `limit` authorizations with ids above `after`. Finds those that skipped the
+   * consent page because of an authorization with an id up to `newestId`, and revokes the active
+   * ones. Also returns how many of the found authorizations were active.
    */
   async revokeGoingBack(
     after: string,

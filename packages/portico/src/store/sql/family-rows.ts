@@ -56,8 +56,9 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
 }
 
 /**
- * Describes a row that only reserves an id, so that a lost INSERT cannot add an authorization with
- * this id later. The row is revoked from the start and contains no code and no mark.
+ * Describes a row that only reserves an id. With this row, a lost INSERT cannot add an
+ * authorization with this id later. The row is revoked from the start and contains no code and no
+ * mark.
  */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
@@ -148,7 +149,7 @@ function toFamily(row: FamilyRow): Family {
   };
 }
 
-/** Returns the stored details as a property, or an empty object if there are none. */
+/** Returns an object with the stored details, or an empty object if there are none. */
 export function readDetails(stored: string | null): { readonly details?: Details } {
   return stored === null ? {} : { details: JSON.parse(stored) as Details };
 }
