@@ -52,8 +52,8 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
     );
   }
   const body = await readFormText(request, FORM_LIMIT, refuseBody);
-  // The constructor removes a question mark at the beginning, because it expects a query. Put `&`
-  // before it.
+  // If the body starts with a question mark, put `&` before it. The constructor would remove the
+  // question mark, because it expects a query.
   return new URLSearchParams(body.startsWith('?') ? `&${body}` : body);
 }
 

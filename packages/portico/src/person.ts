@@ -29,8 +29,8 @@ export interface UserInterface {
   /** Returns whether this account may sign in now. Return false for a suspended account. */
   isActive(): boolean;
   /**
-   * Returns the host's data about this person. The consent page shows it. Clients receive the
-   * claims that the granted scopes release.
+   * Returns the host's data about this person. The consent page shows this data. Clients receive
+   * the claims that the granted scopes release.
    */
   getProfile(): Profile;
 }

@@ -14,7 +14,7 @@ export interface SecurityProfile {
   /** The algorithms that clients may sign with. */
   readonly algorithms: readonly string[];
   /**
-   * The algorithms for ID tokens, the preferred one first. If a client's registration names none,
+   * The algorithms for ID tokens, in order of preference. If a client's registration names none,
    * Portico uses the first algorithm that the server has a key for.
    */
   readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
@@ -33,13 +33,13 @@ export interface SecurityProfile {
   /** Whether an assertion's `aud` must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;
   /**
-   * The time, in seconds, by which `iat` and `nbf` of an organization's assertion may always be in
-   * the future, even if the issuer has a shorter `clock_tolerance`.
+   * How far `iat` and `nbf` of an organization's assertion may always be in the future, in seconds.
+   * This applies even if the issuer has a shorter `clock_tolerance`.
    */
   readonly leastAhead: number;
   /**
-   * The maximum time, in seconds, by which `iat` and `nbf` of an organization's assertion may be in
-   * the future, even if the issuer has a longer `clock_tolerance`.
+   * How far `iat` and `nbf` of an organization's assertion may be in the future at most, in
+   * seconds. This applies even if the issuer has a longer `clock_tolerance`.
    */
   readonly longestAhead: number;
   /** Returns why this client cannot get tokens now, or null if it can. */

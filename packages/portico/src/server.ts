@@ -136,8 +136,8 @@ export interface ArrivalTokens {
 export interface Sealer {
   seal(name: string, content: string): Promise<string>;
   /**
-   * Returns the content that was encrypted under this name. Returns null for any other string, or
-   * if the key was removed.
+   * Decrypts content that was encrypted under this name. Returns null for any other string, or if
+   * the key has been removed.
    */
   open(name: string, sealed: string): Promise<string | null>;
   /**

@@ -34,8 +34,8 @@ export interface SpeakingOptions {
    */
   readonly folder?: string | null;
   /**
-   * Texts from the configuration, for example scope labels, by message key. The application's files
-   * can translate each text under its key.
+   * Texts that the configuration defines, for example scope labels, by message key. The
+   * application's files can translate a text under the same key.
    */
   readonly own?: Readonly<Record<string, string>>;
   /**

@@ -54,7 +54,7 @@ export function locateErrors(eta: Eta): void {
     }
   };
   eta.RuntimeErr = (error, _, line, file) => {
-    // An error from an included view already names its file and line.
+    // Keep an error from an included view, because it already names the file and line.
     throw error instanceof ViewError
       ? error
       : new ViewError({ file, line, reason: errorMessage(error) }, error);
@@ -98,8 +98,8 @@ function syntaxError(eta: Eta, text: string, file: string, error: unknown): View
   return new ViewError({ file, ...found }, error);
 }
 
-// Brackets. This check exists because JavaScript reports an unclosed bracket only at the end of the
-// file.
+// Portico checks the brackets itself, because JavaScript reports an unclosed bracket only at the
+// end of the file.
 
 interface Place {
   readonly line: number | null;
@@ -107,7 +107,7 @@ interface Place {
 }
 
 const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-/** Matches strings and comments. Brackets inside them do not count. */
+/** Matches strings and comments. Brackets inside them are ignored. */
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
 /**

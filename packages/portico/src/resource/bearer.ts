@@ -10,8 +10,8 @@ import { parseToken } from '../tokens/token-formats.ts';
 
 /**
  * How the client sent the token. The scheme Bearer is only for tokens that are not bound to a key.
- * Bound tokens have another scheme, which is only for them (RFC 9449 section 7.2). Introspection
- * needs no proof: its caller does not use the token, and receives the key in the response.
+ * The scheme for bound tokens is only for bound tokens (RFC 9449 section 7.2). Introspection needs
+ * no proof: its caller does not use the token, and receives the key in the response.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 

@@ -35,7 +35,7 @@ export interface PublishedResource {
 
 /** The parts that features provide for the protected API. */
 export interface ResourceParts {
-  /** How tokens are bound. Null if they are not. */
+  /** How tokens are bound to keys. Null if they are not bound. */
   readonly binding: { readonly offer: BindingOffer } | null;
   /** Where clients find the API's metadata. Null if challenges do not link to any. */
   readonly resource: PublishedResource | null;

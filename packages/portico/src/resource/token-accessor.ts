@@ -4,7 +4,7 @@ import type { BearerTokens, NoToken, TokenOwner, UsableToken } from './bearer.ts
 import type { BearerErrorCode } from '../errors.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 
-/** Methods that features add to `token()`. Each feature declares its methods here. */
+/** Methods that features add to `token()`. Each feature declares its methods in this interface. */
 export interface TokenMembers {}
 
 /**

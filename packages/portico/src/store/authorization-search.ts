@@ -2,7 +2,7 @@ import type { PersonReference } from '../person.ts';
 import type { RegisteredBy } from './client.ts';
 
 /**
- * An active authorization. All of this is true:
+ * An active authorization. It meets all of these conditions:
  *
  * - Neither the authorization nor its client is revoked.
  * - At least one of its tokens has not expired.

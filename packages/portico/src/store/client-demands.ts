@@ -40,8 +40,8 @@ export interface DemandDescription {
 }
 
 /**
- * The demands that have a column in the store, by client field. Each value is the demand's name in
- * a registration.
+ * Maps the client field of each demand to the demand's name in a registration. The store has a
+ * column for each of these demands.
  */
 const ASKED = {
   pushesRequests: 'requirePushedAuthorizationRequests',

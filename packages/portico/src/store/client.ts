@@ -158,7 +158,9 @@ export interface ClientKeys {
   readonly workload?: Workload;
 }
 
-/** A program that its platform identifies with a signed token, for example a Kubernetes pod. */
+/**
+ * A program that is identified by a signed token from its platform, for example a Kubernetes pod.
+ */
 export interface Workload {
   /** The trusted issuer of the workload's tokens, as in `oauth_server:trusted_issuers`. */
   readonly issuer: string;

@@ -16,8 +16,8 @@ export interface MetadataField {
   /** The field's type in JSON. Defaults to a list of strings. */
   readonly shape?: FieldShape;
   /**
-   * The option of `oauth:client:create` and `oauth:client:update` that sets the field. It can be
-   * repeated. For a flag, the option takes no value. If this property is missing, only clients that
+   * The option of `oauth:client:create` and `oauth:client:update` that sets the field. The option
+   * can be repeated. For a flag, it takes no value. If this property is missing, only clients that
    * register themselves, and imported clients, can have the field.
    */
   readonly option?: { readonly flag: string; readonly says: string };

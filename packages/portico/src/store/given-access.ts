@@ -46,8 +46,8 @@ export function givenBy(details: Details | undefined): string | null {
 }
 
 /**
- * Returns the details for an authorization that an organization grants. They name the account at
- * the organization's issuer.
+ * Returns the details for an authorization that an organization grants. The details name the
+ * account at the organization's issuer.
  */
 export function givenDetails({ issuer, tenant, subject }: AssertedAccount): Details {
   return { given_by: issuer, given_tenant: tenant, given_subject: subject };

@@ -79,7 +79,10 @@ export class GrantTypes {
     return this.names.filter((name) => this.begin([name], holder));
   }
 
-  /** Returns the grants whose access is started by this kind of holder, or by an organization. */
+  /**
+   * Returns the grants whose access is started by a person, by the client itself, or by an
+   * organization, depending on `beginning`.
+   */
   beginningAs(beginning: Beginning): readonly Grant[] {
     return this.names.filter((name) => this.#rules.get(name)?.begins === beginning);
   }

@@ -11,6 +11,6 @@ export const BUDGET_ROW = 'budget';
 
 /**
  * The row in `oauth_initial_access_tokens` that a transaction writes before a client registers
- * itself. Its hash matches no token.
+ * itself. The row's hash matches no token.
  */
 export const REGISTRATION_TURN = 'one at a time';

@@ -74,7 +74,7 @@ export class AccessTokenRecords {
   /**
    * Returns the token, or why it is not valid. A token is not valid in these cases:
    *
-   * - The row of its client or its authorization is revoked or no longer exists.
+   * - Its client or its authorization is revoked, or the row of one of them no longer exists.
    * - The server currently does not accept its client (`Admits`).
    * - Its client no longer has any grant that starts this kind of access.
    */

@@ -189,7 +189,7 @@ function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): Held
   const { client_id: clientId } = row;
   return {
     id: row.id,
-    // The client may have been removed between the two queries.
+    // Use a placeholder if the client was removed between the two queries.
     client: clients.get(clientId) ?? { id: clientId, name: '', registeredBy: 'registration' },
     person: { provider: row.user_provider, id: row.user_id },
     subject: row.subject,

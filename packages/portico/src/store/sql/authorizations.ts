@@ -120,7 +120,7 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Waits until the revocation of this person's authorizations for this client is durable. */
+  /** Makes sure that the revocation of this person's authorizations for this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
       'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
@@ -172,7 +172,7 @@ export class AuthorizationRecords {
     return { living: living.length, revoked: affected, first, last };
   }
 
-  /** Waits until the revocation of all of the person's authorizations is durable. */
+  /** Makes sure that the revocation of all of the person's authorizations is durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest =
       'id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ' +
@@ -181,8 +181,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Removes at most `limit` of the person's authorizations, with their codes and tokens. Like
-   * `prune`, this may return `more` even if no rows were removed.
+   * Removes at most `limit` of the person's authorizations, with their codes and tokens. As with
+   * `prune`, `more` may be true even if no rows were removed.
    */
   removeFamiliesOfPerson(
     person: PersonReference,
