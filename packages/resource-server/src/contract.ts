@@ -29,7 +29,8 @@ export interface DpopOptions {
    * The maximum number of proofs that a process remembers if you do not pass `claim`. Default:
    * 100,000, which take 12 to 25 MB. A process remembers each proof for two to three minutes. A
    * single key can use at most half of this number, and less if the process remembers many proofs
-   * of other keys. Beyond this, requests with the key get the status 503.
+   * of other keys. When a key has reached its limit, further requests with this key get the status
+   * 503.
    */
   readonly remembered?: number;
 }

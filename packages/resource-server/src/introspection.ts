@@ -41,7 +41,7 @@ export interface UsableToken {
   readonly boundTo: string | null;
 }
 
-/** Why a token cannot be used here. */
+/** Why this API does not accept a token. */
 export type UnusableReason = 'token_not_active' | 'other_audience' | 'unknown_binding';
 
 /** A token that this API does not accept. */
@@ -79,9 +79,9 @@ export class IntrospectionError extends Error {
 
 interface CachedAnswer {
   readonly answer: UsableToken | UnusableToken;
-  /** The end of the time limit, as a time of `performance.now()`. */
+  /** The end of the response's time limit in the cache, as a time of `performance.now()`. */
   readonly until: number;
-  /** The end of the time limit, as a time of the system clock. */
+  /** The end of the response's time limit in the cache, as a time of the system clock. */
   readonly untilDate: number;
 }
 
@@ -143,12 +143,12 @@ export class Introspection {
     const key = createHash('sha256').update(token).digest('base64');
     const found = this.#find(key);
     if (found !== undefined && isFresh(found)) return found.answer;
-    // The time limit starts before the request, because the server may revoke the token before the
-    // response arrives.
+    // The time limit in the cache starts before the request, because the server may revoke the
+    // token before the response arrives.
     const until = performance.now() + seconds * 1000;
     const untilDate = Date.now() + seconds * 1000;
     const answer = await this.#ask(token);
-    // A later request may already have stored a newer response. Do not replace it.
+    // Do not replace a newer response that a later request has already stored.
     if ((this.#find(key)?.until ?? 0) > until) return answer;
     const [own, other] =
       'reason' in answer ? [this.#unusable, this.#usable] : [this.#usable, this.#unusable];

@@ -12,7 +12,7 @@ export interface Driver {
 export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
 
 /**
- * Loads a driver. Reports a missing driver as a problem of `database_url`, because an application
+ * Loads a driver. Reports a missing driver as a problem with `database_url`, because an application
  * installs only the driver that it uses.
  */
 export async function loadDriver<Module>(

@@ -7,7 +7,10 @@ const OVERLOADED = 'PORTICO_OVERLOADED';
 
 /** A problem with one configuration key. */
 export interface ConfigurationProblem {
-  /** The configuration key. Colons join its parts, for example `oauth_server:access_token_ttl`. */
+  /**
+   * The configuration key, with colons between its parts, for example
+   * `oauth_server:access_token_ttl`.
+   */
   readonly key: string;
   /** What is wrong and what to do. The text follows the key, as in `name: is missing`. */
   readonly message: string;

@@ -128,7 +128,7 @@ export class Claims {
     }
   }
 
-  /** Warns once for each claim. Remembers only a limited number of claims. */
+  /** Logs one warning for each claim. After a limited number of warnings, logs no more. */
   #warnOf(claim: string, reason: string): void {
     if (this.#warned.has(claim) || this.#warned.size >= MOST_WARNINGS) return;
     this.#warned.add(claim);

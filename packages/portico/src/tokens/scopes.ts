@@ -57,7 +57,7 @@ export interface ScopeHeading {
   readonly group: string;
   /** The message key of the heading's text. */
   readonly title: MessageKey;
-  /** Whether a scope belongs under this heading. */
+  /** Whether the scope is listed under this heading. */
   holds(name: string): boolean;
 }
 

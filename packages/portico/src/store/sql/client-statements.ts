@@ -19,7 +19,7 @@ const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 export async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
   if (!CLIENT_ID.test(id)) return null;
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
-  // Some collations ignore trailing spaces, so compare the client id again.
+  // Compare the client id again, because some collations ignore trailing spaces.
   const row = rows.find((found) => found.client_id === id);
   return row === undefined ? null : toClient(row);
 }

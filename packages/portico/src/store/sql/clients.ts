@@ -164,9 +164,9 @@ export class ClientRecords {
         ],
         committed,
       );
-    // If the store's response was lost, rotate again. If the lost statement runs later, it then
-    // changes nothing. Without the second rotation, the lost statement could end the application's
-    // secret although the application never received the new one.
+    // If the store's response was lost, rotate again, so that the lost statement changes nothing if
+    // it runs later. Otherwise, it could end the application's secret although the application
+    // never received the new secret.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);

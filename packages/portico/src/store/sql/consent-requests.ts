@@ -76,9 +76,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records the person's answer, once. `allowed` is the authorization to start, with its code, or
-   * null if the person denies access. Returns false if the request was already answered, has ended
-   * or has expired.
+   * Records the person's answer, which is possible only once. `allowed` is the authorization to
+   * start, with its code, or null if the person denies access. Returns false if the request was
+   * already answered, has ended or has expired.
    *
    * If the consent page is skipped, `prior` is the earlier authorization that covers the request.
    * If `prior` is no longer active or no longer covers the request, changes nothing and returns

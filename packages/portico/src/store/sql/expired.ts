@@ -23,7 +23,7 @@ export class ExpiredRecords {
 
   /**
    * Removes at most `limit` expired authorizations, with their codes and refresh tokens, and at
-   * most `limit` expired consent requests. `more` is true if more rows may have expired.
+   * most `limit` expired consent requests. `more` is true if there may be more rows to remove.
    */
   async prune(
     expiredBefore: number,
@@ -129,10 +129,7 @@ export class ExpiredRecords {
 
 const CLIENTS = ['oauth_clients', 'client_id'] as const;
 
-/**
- * The conditions that find unused clients that no operator registered. Each condition uses one
- * index.
- */
+/** The conditions that find unused unverified clients. Each condition uses one index. */
 function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonly Condition[] {
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],

@@ -92,7 +92,7 @@ export interface GrantRow extends FamilyRow {
   readonly code_spent_at: number | null;
   readonly refresh_mark_hash: string | null;
   readonly refresh_hash: string | null;
-  /** How many times tokens were issued. Null if never. */
+  /** How many times tokens were issued. Null if none were issued. */
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
 }

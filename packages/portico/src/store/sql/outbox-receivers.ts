@@ -37,7 +37,7 @@ export interface FailedMessage {
   /** The message's id. */
   readonly message: string;
   readonly reason: string;
-  /** Whether the message moves behind the receiver's other messages. */
+  /** Whether to move the message behind the receiver's other messages. */
   readonly isLast: boolean;
 }
 
@@ -187,7 +187,7 @@ export class OutboxReceivers {
     });
   }
 
-  /** Makes deliveries due now, even if earlier attempts failed. */
+  /** Makes waiting deliveries due immediately, even if earlier attempts failed. */
   async hurry(receiver: string | null, now: number): Promise<void> {
     const which = receiver === null ? '' : ' AND receiver = ?';
     await this.#database.execute(
@@ -247,15 +247,15 @@ const MESSAGE = insertInto(
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
 );
 // MySQL assigns from left to right, so the columns that depend on `waiting` are set before
-// `waiting`. While a process holds a lease, `due_at` does not change.
+// `waiting`. While a process has a lease, `due_at` does not change.
 const COUNT = `UPDATE oauth_outbox_receivers SET
     due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
 /**
- * This is added to the number of a message that moves behind the other messages. It is larger than
- * the numbers of all other messages.
+ * Added to the number of a message that moves behind the other messages. It is larger than the
+ * numbers of all other messages.
  */
 const BEHIND = 2 ** 50;
 const NEXT_NUMBER = 'UPDATE oauth_outbox_receivers SET last_number = last_number + 1 WHERE id = ?';

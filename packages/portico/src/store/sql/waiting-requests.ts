@@ -14,7 +14,7 @@ import {
 /**
  * Reads and writes `oauth_waiting_requests`: pushed requests, and requests that are too long for a
  * cookie and wait for the user to sign in. The row `BUDGET_ROW` is not a request. Requests of zero
- * bytes do not count towards the budget.
+ * bytes use no part of the budget.
  */
 export class WaitingRequestRecords {
   readonly #database: Database;
