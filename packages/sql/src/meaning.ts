@@ -12,7 +12,7 @@ export type Meaning =
   | 'read-only'
   /**
    * The server refuses the connection, because the user, the password or the database is wrong. An
-   * operator must correct it, on the server or in the configuration.
+   * operator must correct this, on the server or in the configuration.
    */
   | 'refused'
   /** A conflict rolled back the whole transaction. The transaction can run again. */

@@ -15,7 +15,7 @@ export interface TransactionLimits {
   readonly timer: Timer;
 }
 
-/** The transaction whose work runs now. */
+/** The transaction whose work is currently running. */
 const current = new AsyncLocalStorage<OpenTransaction>();
 
 /**

@@ -15,7 +15,7 @@ export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
   readonly poolSize?: number;
   /**
    * How long a connection to a server is used, in seconds. Default: 300. Portico closes some
-   * connections up to 10% earlier, so that they do not all close at once.
+   * connections up to 10% earlier, so that they do not all close at the same time.
    */
   readonly connectionLifetime?: number;
   /**

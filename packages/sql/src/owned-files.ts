@@ -65,9 +65,9 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
  * could leave files that the server cannot read.
  *
  * The folder's owner may replace the folder with another folder or a link at any time. This must
- * not make root change the owner of other files. So the owner is read from the opened folder, and
- * files are written through the folder's descriptor. The owner of a new file is changed through the
- * file's open descriptor, never by name.
+ * not make root change the owner of other files. Therefore, the owner is read from the opened
+ * folder, and files are written through the folder's descriptor. The owner of a new file is changed
+ * through the file's open descriptor, never by name.
  */
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
@@ -202,8 +202,8 @@ function openOrMake(folder: string): number {
 }
 
 /**
- * Opens the new folder. Refuses a link, and a folder that is not empty: both have replaced the
- * folder that was created here.
+ * Opens the new folder. Refuses a link, and a folder that is not empty, because each of these has
+ * replaced the folder that was created here.
  */
 function openMade(name: string, folder: string, owner: Stats): number {
   const descriptor = openSync(name, FOLDER | constants.O_NOFOLLOW);
@@ -229,8 +229,9 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
 }
 
 /**
- * Returns the path of an open folder. Throws on systems other than Linux: an open folder has no
- * path there, and its owner could replace the folder in the meantime.
+ * Returns the path of an open folder. Throws on systems other than Linux, because an open folder
+ * has no path there. With the folder's normal path, its owner could replace the folder in the
+ * meantime.
  */
 function getPath(descriptor: number, folder: string, { uid }: Stats): string {
   if (process.platform !== 'linux') throw new NotGivenError(folder, uid);

@@ -57,8 +57,8 @@ export interface PoolLimits {
 }
 
 /**
- * Returns the value if it is a number, or else null. Use it for properties that the driver's types
- * do not declare.
+ * Returns the value if it is a number, and null otherwise. Use this function for properties that
+ * the driver's types do not declare.
  */
 export function numberOrNull(found: unknown): number | null {
   return typeof found === 'number' ? found : null;

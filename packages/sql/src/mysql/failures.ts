@@ -41,8 +41,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1205, 'unavailable'],
   // On MySQL, another transaction has the lock that a statement with NOWAIT needs.
   [3572, 'unavailable'],
-  // A deadlock or, on Galera, an earlier write on another node. Happens during the transaction or
-  // at the commit.
+  // A deadlock or, on Galera, an earlier write on another node. This happens during the transaction
+  // or at the commit.
   [1213, 'conflict'],
   // On MySQL's group replication, another member's earlier write won at the commit.
   [3101, 'conflict'],
@@ -82,7 +82,7 @@ const REFUSALS: Remedies = [
   [/^1044$/, 'correct the name of the database, or grant the account its privileges'],
   [/^1046$/, 'add the name of the database to the URL'],
   [/^1049$/, 'correct the name of the database, or create it (CREATE DATABASE)'],
-  // 3118 is MySQL's number, 4151 is MariaDB's.
+  // The error number is 3118 in MySQL and 4151 in MariaDB.
   [/^(?:3118|4151)$/, 'unlock the account (ALTER USER … ACCOUNT UNLOCK)'],
   [/^(?:1820|1862)$/, 'give the account a new password (ALTER USER … IDENTIFIED BY …)'],
   [/^HANDSHAKE_NO_SSL_SUPPORT$/, 'turn TLS on at the server, or remove ssl from the URL'],

@@ -26,7 +26,7 @@ export class PostgresBatch {
   /** Receives the response. `pg` wraps this callback to apply its time limit. */
   callback: (error: unknown, answer?: SharedAnswer) => void;
 
-  /** Callbacks of the statements. They are not used. */
+  /** The callbacks of `statements` are not used. */
   constructor(
     statements: readonly PostgresStatement[],
     options: { readonly searchPath: string | null; readonly query_timeout: number },

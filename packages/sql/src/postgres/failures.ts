@@ -46,7 +46,7 @@ const REFUSALS: Remedies = [
   [/^28P01$/, 'correct the user or the password'],
   [/^28...$/, 'correct the user, or let it connect from here (LOGIN, and pg_hba.conf)'],
   [/^3D000$/, 'correct the name of the database, or create it (CREATE DATABASE)'],
-  // The SQLSTATE 42501 alone may also be about a statement.
+  // The SQLSTATE 42501 alone is not enough, because it may also be about a statement.
   [/^permission denied for database /, MISSING_PRIVILEGE],
   [/^SASL: .* password must be/, 'add the password, because the server asks for one'],
   [/server does not support SSL/, 'turn SSL on at the server, or remove sslmode from the URL'],

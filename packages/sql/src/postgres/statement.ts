@@ -119,8 +119,8 @@ export class PostgresStatement {
     // Remove the name until the statement has succeeded.
     named.delete(name);
     if (columns === undefined) {
-      // The server may still know a statement with this name. Closing an unknown statement is not
-      // an error.
+      // Close the statement, because the server may still know a statement with this name. Closing
+      // an unknown statement is not an error.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
     }

@@ -39,11 +39,12 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
  */
 function createForOwnerOnly(file: string): void {
   makeFolder(path.dirname(file));
-  // A link may lead to a file that does not exist yet. Opening the link exclusively would fail.
+  // Check this first instead of opening the file exclusively. An exclusive open would fail for a
+  // link to a file that does not exist yet.
   if (existsSync(file)) return;
   try {
     closeSync(openToAppend(file));
   } catch {
-    // SQLite reports the problem later. Ignore the error here.
+    // Ignore the error here, because SQLite reports the problem later.
   }
 }

@@ -206,9 +206,9 @@ export class WriteQueue {
 
   /**
    * Runs the writes in one transaction, then resolves or rejects each of them. A write that waits
-   * for anything except its statements is rolled back and set aside. If the commit fails, for
-   * example because of a constraint that is checked at the end, rejects. Nothing is then written,
-   * and no write was resolved or rejected.
+   * for anything except its statements is rolled back and set aside. Rejects if the commit fails,
+   * for example because of a constraint that is checked at the end. In this case, nothing has been
+   * written, and no write has been resolved or rejected.
    */
   async #commitTogether(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     const ended = Promise.withResolvers<void>();
