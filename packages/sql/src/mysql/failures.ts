@@ -9,8 +9,8 @@ import {
 
 /** The meanings of the error numbers of MariaDB and MySQL, and of `mysql2`'s error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // 1040: too many connections on the server. 1203: too many connections of this account. 1226: the
-  // account has reached one of its limits, for example for connections or statements.
+  // 1040: the server has too many connections. 1203: this account has too many connections. 1226:
+  // the account has reached one of its limits, for example for connections or statements.
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],

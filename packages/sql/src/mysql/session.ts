@@ -19,9 +19,9 @@ export const WHOLE: readonly SessionSetting[] = [
 ];
 
 /**
- * On a Galera node, reads, UPDATE, DELETE, INSERT and REPLACE wait until the commits of other nodes
- * are applied (7). A node that has lost its cluster rejects reads, even if the server's default
- * allows them.
+ * On a Galera node, the value 7 makes reads, UPDATE, DELETE, INSERT and REPLACE wait until the
+ * commits of other nodes are applied. A node that has lost its cluster rejects reads, even if the
+ * server's default allows them.
  */
 export const GALERA: readonly SessionSetting[] = [
   ['wsrep_sync_wait', '7'],
