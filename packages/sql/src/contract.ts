@@ -92,9 +92,9 @@ export interface Database extends SqlConnection {
   ): Promise<T>;
   /**
    * Runs `work` as a group of related reads, for example all reads that check one token. A store
-   * may combine the reads to save time, but every read must return data that is at least as recent
-   * as the start of the first read. Writes are not part of the group. `(work) => work()` is a valid
-   * implementation.
+   * may combine the reads to save time. However, every read must return data that is at least as
+   * recent as the start of the first read. Writes are not part of the group. `(work) => work()` is
+   * a valid implementation.
    */
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   /**

@@ -30,7 +30,7 @@ export interface SpeakingOptions {
   readonly languages?: boolean | readonly string[];
   /**
    * The folder with the application's messages, in one file `<tag>.json` for each language. Null if
-   * there is none.
+   * the application has no such folder.
    */
   readonly folder?: string | null;
   /**

@@ -103,8 +103,8 @@ export type TokenLookUp = (
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
   /**
-   * The resource that offers these scopes, on a server with several resources. Null if there is
-   * none.
+   * The resource that offers these scopes, on a server with several resources. Null if no single
+   * resource offers them.
    */
   readonly resource?: string | null;
 }
