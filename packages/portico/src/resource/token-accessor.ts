@@ -103,8 +103,8 @@ export type TokenLookUp = (
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
   /**
-   * The resource that offers these scopes, on a server with several resources. Null if no single
-   * resource offers them.
+   * The resource whose scopes these are, on a server with several resources. Null if they are not
+   * the scopes of a resource.
    */
   readonly resource?: string | null;
 }
