@@ -18,11 +18,11 @@ export interface Parameters {
   get(name: string): string | undefined;
   /** Like `get`, but throws `invalid_request` if the parameter is missing. */
   require(name: string): string;
-  /** Whether the parameter is repeated. */
+  /** Returns whether the parameter is repeated. */
   isRepeated(name: string): boolean;
   /** Returns every value of the parameter as the client sent it, including empty values. */
   all(name: string): readonly string[];
-  /** Whether the parameter has a value. */
+  /** Returns whether the parameter has a value. */
   has(name: string): boolean;
   /** The first value of each parameter, including empty values. */
   readonly values: ReadonlyMap<string, string>;
@@ -70,7 +70,7 @@ export function unrepeated(sent: URLSearchParams): Parameters {
   return parameters;
 }
 
-/** Whether the Content-Type says that the body is a form (RFC 6749 appendix B). */
+/** Returns whether the Content-Type says that the body is a form (RFC 6749 appendix B). */
 export function isForm(request: Request): boolean {
   return readMediaType(request.headers.get('content-type')) === 'application/x-www-form-urlencoded';
 }

@@ -39,9 +39,9 @@ export interface UserInterface {
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
- * Returns why these values cannot identify an account, or null if they can. Malformed text, NUL and
- * long text are not allowed, because a database engine may change or truncate them. Two people
- * could then have the same identifier.
+ * Returns the reason why these values cannot identify an account, or null if they can identify one.
+ * Malformed text, NUL and long text are not allowed, because a database engine may change or
+ * truncate them. Two people could then have the same identifier.
  */
 export function personProblem(person: PersonReference): string | null {
   for (const what of ['provider', 'id'] as const) {
@@ -61,7 +61,7 @@ function textProblem(text: string, longest: number): string | null {
   return null;
 }
 
-/** Whether the two references identify the same account. */
+/** Returns whether the two references identify the same account. */
 export function samePerson(one: PersonReference, other: PersonReference): boolean {
   return one.provider === other.provider && one.id === other.id;
 }

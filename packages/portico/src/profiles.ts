@@ -42,11 +42,11 @@ export interface SecurityProfile {
    * seconds. This applies even if the issuer has a longer `clock_tolerance`.
    */
   readonly longestAhead: number;
-  /** Returns why this client cannot get tokens now, or null if it can. */
+  /** Returns the reason why this client cannot get tokens now, or null if it can get tokens. */
   clientProblem(client: ClientMetadata): string | null;
   /**
-   * Returns why this client cannot be registered, or null if it can. Also checks rules that apply
-   * only at registration.
+   * Returns the reason why this client cannot be registered, or null if it can be registered. Also
+   * checks rules that apply only at registration.
    */
   registrationProblem(client: ClientMetadata): string | null;
 }
@@ -117,8 +117,8 @@ export class Profiles {
   }
 
   /**
-   * Returns why this client cannot get tokens now, for the log. Returns null if it can, or if no
-   * profile applies.
+   * Returns the reason why this client cannot get tokens now, for the log. Returns null if the
+   * client can get tokens, or if no profile applies.
    */
   refusal(client: ClientMetadata): string | null {
     const profile = this.of(client);
@@ -155,8 +155,8 @@ export class Profiles {
 }
 
 /**
- * Whether the client uses only introspection. The server's profile does not apply to such a client,
- * because the client receives no tokens and no data about users.
+ * Returns whether the client uses only introspection. The server's profile does not apply to such a
+ * client, because the client receives no tokens and no data about users.
  */
 function asksWhatTokensAreGoodFor({ grants }: GovernedClient): boolean {
   return grants.join() === 'introspection';

@@ -141,7 +141,8 @@ export interface Sealer {
    */
   open(name: string, sealed: string): Promise<string | null>;
   /**
-   * Whether the content was encrypted with the current key. If not, that key will soon be removed.
+   * Returns whether the content was encrypted with the current key. If not, that key will soon be
+   * removed.
    */
   isCurrent(sealed: string): boolean;
 }

@@ -194,9 +194,9 @@ export class Introspection {
 }
 
 /**
- * Whether neither the token nor the cached response has expired. The time limit of the cache uses
- * two clocks: the system clock can jump back, and the clock of `performance.now()` stands still
- * while the machine sleeps.
+ * Returns whether neither the token nor the cached response has expired. The time limit of the
+ * cache uses two clocks: the system clock can jump back, and the clock of `performance.now()`
+ * stands still while the machine sleeps.
  */
 function isFresh({ answer, until, untilDate }: CachedAnswer): boolean {
   return lives(answer) && until > performance.now() && untilDate > Date.now();

@@ -56,7 +56,8 @@ export class Proofs {
   }
 
   /**
-   * Returns why the request is rejected, or null if it has a valid and unused proof for this key.
+   * Returns the reason why the request is rejected, or null if it has a valid and unused proof for
+   * this key.
    */
   async refusal(
     token: string,

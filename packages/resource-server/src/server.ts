@@ -214,8 +214,8 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
 }
 
 /**
- * Returns why the user's authentication is not sufficient, or null if it is. The text contains
- * nothing from the authorization server's response.
+ * Returns the reason why the user's authentication is not sufficient, or null if the authentication
+ * is sufficient. The text contains nothing from the authorization server's response.
  */
 function findProblem(
   { authenticatedAt, acr }: IntrospectedToken,

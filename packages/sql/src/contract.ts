@@ -98,9 +98,9 @@ export interface Database extends SqlConnection {
    */
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Whether the error means that the store cannot be reached, is too busy, or is read-only. The
-   * server then responds with 503, because the same call may succeed later or on another server.
-   * Returns false for a mistake in the statement.
+   * Returns whether the error means that the store cannot be reached, is too busy, or is read-only.
+   * The server then responds with 503, because the same call may succeed later or on another
+   * server. Returns false for a mistake in the statement.
    */
   isUnavailable(error: unknown): boolean;
 }

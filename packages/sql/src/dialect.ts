@@ -126,11 +126,11 @@ export interface SchemaDialect {
   lock(connection: SqlConnection, name: string, seconds: number): Promise<boolean>;
   /** Releases the lock if the engine does not release it at the end of the transaction. */
   unlock(connection: SqlConnection, name: string): Promise<void>;
-  /** Whether a schema change failed because an earlier, interrupted run already made it. */
+  /** Returns whether a schema change failed because an earlier, interrupted run already made it. */
   isDoneBefore(error: unknown): boolean;
   /**
-   * Whether an error is about the database file itself, so that waiting does not help. For example,
-   * the file cannot be opened, or the disk is full.
+   * Returns whether an error is about the database file itself, so that waiting does not help. For
+   * example, the file cannot be opened, or the disk is full.
    */
   isAboutFile(error: unknown): boolean;
   /** How to use schemas, or null if the engine has no schemas. */

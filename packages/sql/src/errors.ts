@@ -51,12 +51,18 @@ export class OverloadedError extends Error {
   }
 }
 
-/** Whether the error is a ConfigurationError, even if it comes from another copy of the package. */
+/**
+ * Returns whether the error is a ConfigurationError, even if it comes from another copy of the
+ * package.
+ */
 export function isConfigurationError(error: unknown): error is ConfigurationError {
   return hasCode(error, CONFIGURATION);
 }
 
-/** Whether the error is an OverloadedError, even if it comes from another copy of the package. */
+/**
+ * Returns whether the error is an OverloadedError, even if it comes from another copy of the
+ * package.
+ */
 export function isOverloaded(error: unknown): error is OverloadedError {
   return hasCode(error, OVERLOADED);
 }
@@ -71,7 +77,7 @@ export function getErrorCode(error: unknown): string | null {
     : null;
 }
 
-/** Whether the error has this code, for example `ENOENT`. */
+/** Returns whether the error has this code, for example `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return getErrorCode(error) === code;
 }

@@ -12,36 +12,38 @@ const means = (error: unknown, meaning: Meaning): error is Error =>
   error instanceof Error && meanings(error).includes(meaning);
 
 /**
- * Whether the error means that the store cannot be reached, is too busy, is read-only, or refuses
- * the connection. The same call may succeed later or on another server.
+ * Returns whether the error means that the store cannot be reached, is too busy, is read-only, or
+ * refuses the connection. The same call may succeed later or on another server.
  */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(saysUnavailable);
 }
 
-/** Whether a conflict rolled back the statement or transaction, so that it can run again. */
+/**
+ * Returns whether a conflict rolled back the statement or transaction, so that it can run again.
+ */
 export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether, after this error, it is unknown if the statement or commit took effect. */
+/** Returns whether, after this error, it is unknown if the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
 
-/** Whether the server refuses the user, the password or the database of the connection. */
+/** Returns whether the server refuses the user, the password or the database of the connection. */
 export function isRefused(error: unknown): boolean {
   return means(error, 'refused');
 }
 
-/** Whether the error means that the server is read-only. */
+/** Returns whether the error means that the server is read-only. */
 export function isReadOnly(error: unknown): boolean {
   return means(error, 'read-only');
 }
 
 /**
- * Whether a statement failed because the name of a prepared statement was wrong, on PostgreSQL. The
- * statement then did nothing. The next attempt uses another name or none.
+ * Returns whether a statement failed because the name of a prepared statement was wrong, on
+ * PostgreSQL. The statement then did nothing. The next attempt uses another name or none.
  */
 export function isAboutName(error: unknown): boolean {
   return means(error, 'name');
@@ -86,7 +88,10 @@ export function rolledBack(): Error {
   return Object.assign(new Error(message), { code: ROLLED_BACK });
 }
 
-/** Whether the error contains a response from the server which shows that nothing took effect. */
+/**
+ * Returns whether the error contains a response from the server which shows that nothing took
+ * effect.
+ */
 export function isFoundUndone(error: unknown): boolean {
   return error instanceof Error && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
 }
@@ -141,7 +146,7 @@ export function describeCause(error: Error): string {
   return messages.join('; ');
 }
 
-/** Whether the server was not found, or did not accept a connection. */
+/** Returns whether the server was not found, or did not accept a connection. */
 export function isUnreachable(error: unknown): boolean {
   return causes(error).some(failsToReach);
 }

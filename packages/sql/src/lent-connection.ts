@@ -9,8 +9,8 @@ export interface PooledConnection extends EngineConnection {
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**
-   * Whether no transaction is open on the connection. The application may have left one open. Null
-   * if unknown.
+   * Returns whether no transaction is open on the connection. The application may have left a
+   * transaction open. Returns null if this is unknown.
    */
   isIdle(): boolean | null;
   /** Returns the connection to the pool. A broken connection is closed instead. */

@@ -311,17 +311,17 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Whether the connection must not be used again. After any error except a statement error, the
-   * connection's state is unknown, and the next BEGIN could commit an open transaction. A read-only
-   * server may be a former primary. All older connections lead to that server, so Portico replaces
-   * them too.
+   * Returns whether the connection must not be used again. After any error except a statement
+   * error, the connection's state is unknown, and the next BEGIN could commit an open transaction.
+   * A read-only server may be a former primary. All older connections lead to that server, so
+   * Portico replaces them too.
    */
   #breaks(error: unknown): boolean {
     if (isReadOnly(error)) this.#generation += 1;
     return !this.#isStatementError(error) || isUnavailable(error);
   }
 
-  /** Whether the outcome is unknown, because the error does not come from the server. */
+  /** Returns whether the outcome is unknown, because the error does not come from the server. */
   #tellsNothing(error: unknown): boolean {
     return !this.#isStatementError(error) && !isFoundUndone(error);
   }

@@ -139,8 +139,8 @@ export function createWords(
 }
 
 /**
- * Whether the value is HTML content. A list of plain texts is not HTML content. It is formatted as
- * a list.
+ * Returns whether the value is HTML content. A list of plain texts is not HTML content. It is
+ * formatted as a list.
  */
 function isContent(value: MessageValue | Content): value is Content {
   return (

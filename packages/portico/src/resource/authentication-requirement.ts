@@ -50,8 +50,8 @@ export function readRequirement({ maxAge, acr }: AuthenticationRequirement): Aut
 }
 
 /**
- * Returns why the authentication is not sufficient, or null if it is. The reason is for the log.
- * `now` is in milliseconds since 1970.
+ * Returns the reason why the authentication is not sufficient, for the log. Returns null if the
+ * authentication is sufficient. `now` is in milliseconds since 1970.
  */
 export function authenticationProblem(
   told: ToldAuthentication | null,

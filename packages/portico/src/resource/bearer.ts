@@ -82,9 +82,9 @@ export class BearerTokens {
   readonly #refusal: (audience: string | null) => string | null;
 
   /**
-   * `binding` is null if tokens are not bound to keys. `refusal` returns why this resource does not
-   * accept a token for an audience, or null if it does. By default, it accepts tokens for all of
-   * the server's audiences.
+   * `binding` is null if tokens are not bound to keys. `refusal` returns the reason why this
+   * resource does not accept a token for an audience, or null if it accepts the token. By default,
+   * the resource accepts tokens for all of the server's audiences.
    */
   constructor(
     server: Server,
@@ -155,7 +155,10 @@ export class BearerTokens {
     return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
   }
 
-  /** Returns why access that an organization granted is no longer valid, or null if it is valid. */
+  /**
+   * Returns the reason why access granted by an organization is no longer valid, or null if it is
+   * still valid.
+   */
   async #givenProblem(token: AccessToken): Promise<string | null> {
     const { person, clientId, issuedAt, details } = token;
     if (person === null || details === undefined || givenBy(details) === null) return null;

@@ -25,7 +25,7 @@ export interface TokenAccessor extends TokenMembers {
    * sufficient, throws an error that becomes a 403 response.
    */
   requireScope(scope: string): void;
-  /** Whether `requireScope` would succeed. */
+  /** Returns whether `requireScope` would succeed. */
   can(scope: string): boolean;
   /**
    * Returns the account of the user that the token was issued for. Returns null if there is no

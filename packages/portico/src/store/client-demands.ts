@@ -101,7 +101,10 @@ export function askedDemands<Demand extends DemandDescription>(
   return registrationOfDemands(demandsSet(demands, isSet));
 }
 
-/** Returns why the server cannot meet a client's demands, or null if it can meet all of them. */
+/**
+ * Returns the reason why the server cannot meet a client's demands, or null if it can meet all of
+ * them.
+ */
 export function unmetProblem(
   demands: readonly ClientDemand[],
   demanded: ClientDemands,

@@ -12,8 +12,8 @@ export const UNUSED = 91 * 86_400_000;
 export const COUNTED = 3_600_000;
 
 /**
- * Whether a self-registered client has expired because it was not used. The client's row may still
- * exist.
+ * Returns whether a self-registered client has expired because it was not used. The client's row
+ * may still exist.
  */
 export function hasExpired({ registeredBy, usedAt, createdAt }: Client, now: number): boolean {
   if (registeredBy !== 'registration') return false;

@@ -33,8 +33,8 @@ export interface MetadataField {
   /** The maximum number of values for one client. */
   readonly most: number;
   /**
-   * Returns why a client cannot have this value, or null if it can. The result continues the
-   * sentence "The {called} {value} …".
+   * Returns the reason why a client cannot have this value, or null if it can have the value. The
+   * result continues the sentence "The {called} {value} …".
    */
   problem(value: string, applicationType: ApplicationType, rules: UrlRules): string | null;
 }

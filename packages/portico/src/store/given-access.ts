@@ -9,7 +9,8 @@ import type { Details } from './grant.ts';
  */
 export interface GivenAccess {
   /**
-   * Returns why the access is no longer valid, or null if it is valid. The reason is for the log.
+   * Returns the reason why the access is no longer valid, for the log. Returns null if the access
+   * is still valid.
    */
   refusal(access: AccessInUse): Promise<string | null>;
   /**

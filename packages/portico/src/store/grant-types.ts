@@ -60,16 +60,16 @@ export class GrantTypes {
   }
 
   /**
-   * Whether only clients that an operator registered may have this grant. With such a grant, an
-   * organization gives a client access without a consent page, and the organization identifies the
-   * client only by its id.
+   * Returns whether only clients that an operator registered may have this grant. With such a
+   * grant, an organization gives a client access without a consent page, and the organization
+   * identifies the client only by its id.
    */
   isForOperators(name: string): boolean {
     const rules = this.#rules.get(name);
     return rules?.begins === 'organization' || rules?.isForOperators === true;
   }
 
-  /** Whether only clients that authenticate may have this right. */
+  /** Returns whether only clients that authenticate may have this right. */
   isConfidential(name: string): boolean {
     return name === INTROSPECTION || this.#rules.get(name)?.clients === 'confidential';
   }

@@ -55,10 +55,10 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 }
 
 /**
- * Whether this authorization skipped the consent page because of an earlier authorization whose id
- * is at most `newest`. An operation that ends access also ends the authorizations for which this is
- * true. It ignores authorizations that people allow on the consent page in the meantime. Otherwise,
- * it might never finish.
+ * Returns whether this authorization skipped the consent page because of an earlier authorization
+ * whose id is at most `newest`. An operation that ends access also ends the authorizations for
+ * which this is true. It ignores authorizations that people allow on the consent page in the
+ * meantime. Otherwise, it might never finish.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);

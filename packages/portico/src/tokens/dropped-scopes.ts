@@ -60,10 +60,10 @@ export class DroppedScopes {
 }
 
 /**
- * Whether an unverified client requests a scope that the server offers only to other clients or for
- * other resources. Many unverified clients request every scope that the metadata lists now or
- * listed earlier. One of these scopes is `openid`, which the metadata omits while the server has no
- * key.
+ * Returns whether an unverified client requests a scope that the server offers only to other
+ * clients or for other resources. Many unverified clients request every scope that the metadata
+ * lists now or listed earlier. One of these scopes is `openid`, which the metadata omits while the
+ * server has no key.
  */
 function isOfferedToOthers({
   name,

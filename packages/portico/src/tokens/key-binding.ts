@@ -21,8 +21,8 @@ export interface KeyBinding {
    */
   prove(request: Request, url: string): Promise<ProvedKey | null>;
   /**
-   * Returns why a resource refuses a valid bound token, or null if the request proves the token's
-   * key. `asked` returns the request.
+   * Returns the reason why a resource refuses a valid bound token, or null if the request proves
+   * the token's key. `asked` returns the request.
    */
   refusal(
     asked: (() => Request) | undefined,

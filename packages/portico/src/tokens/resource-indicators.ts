@@ -92,8 +92,8 @@ export class Resources {
   }
 
   /**
-   * Returns why the server no longer issues tokens for a grant with this audience, or null if it
-   * does.
+   * Returns the reason why the server no longer issues tokens for a grant with this audience, or
+   * null if it still issues them.
    */
   grantRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
@@ -103,7 +103,10 @@ export class Resources {
       : `the grant is for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /** Returns why this server does not accept a token for this audience, or null if it does. */
+  /**
+   * Returns the reason why this server does not accept a token for this audience, or null if it
+   * accepts the token.
+   */
   tokenRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
@@ -112,7 +115,10 @@ export class Resources {
       : `the token was granted for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /** Returns why the resource `here` does not accept a token for `audience`, or null if it does. */
+  /**
+   * Returns the reason why the resource `here` does not accept a token for `audience`, or null if
+   * it accepts the token.
+   */
   tokenRefusalAt(here: string | null, audience: string | null): string | null {
     if (audience === here || this.all.length === 0) return this.tokenRefusal(audience);
     return (

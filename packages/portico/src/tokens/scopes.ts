@@ -30,7 +30,7 @@ export const SERVICE_SCOPES: ReadonlySet<string> = new Set(['mcp:service']);
 
 const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Whether the string is a scope token (RFC 6749 section 3.3). */
+/** Returns whether the string is a scope token (RFC 6749 section 3.3). */
 export function isScopeToken(value: string): boolean {
   return SCOPE_TOKEN.test(value);
 }
@@ -57,7 +57,7 @@ export interface ScopeHeading {
   readonly group: string;
   /** The message key of the heading's text. */
   readonly title: MessageKey;
-  /** Whether the scope is listed under this heading. */
+  /** Returns whether the scope is listed under this heading. */
   holds(name: string): boolean;
 }
 

@@ -245,7 +245,7 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
 const PACKET_TOO_LARGE = 1153;
 
 /**
- * Whether the connection still works after this error. Errors of a single statement have an
+ * Returns whether the connection still works after this error. Errors of a single statement have an
  * SQLSTATE. Errors that break the connection have none, or are marked as fatal.
  */
 export function isStatementError(error: unknown): boolean {

@@ -21,8 +21,8 @@ const ASKED = [
 ] as const;
 
 /**
- * Returns why the connection is not usable, or null. In messages, the text follows the required
- * version.
+ * Returns the reason why the connection is not usable, or null if it is usable. In messages, the
+ * text follows the required version.
  */
 export function getRefusal(client: PoolClient): string | null {
   const { connection, pipeline, getTypeParser } = client as unknown as GivenClient;

@@ -72,9 +72,9 @@ function meaningOfClass(code: unknown): Meaning | undefined {
 }
 
 /**
- * Whether the statement was planned before the schema changed. The code 0A000 also means that the
- * server does not support a statement. Only the name of the server's function tells the two errors
- * apart.
+ * Returns whether the statement was planned before the schema changed. The code 0A000 also means
+ * that the server does not support a statement. Only the name of the server's function tells the
+ * two errors apart.
  */
 export function isOutdatedPlan(error: unknown): boolean {
   if (!(error instanceof Error) || !getErrorCodes(error).includes('0A000')) return false;

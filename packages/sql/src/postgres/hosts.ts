@@ -153,7 +153,7 @@ export class HostsPool implements Pool {
   }
 }
 
-/** Whether `pg` had no free connection before the time limit. */
+/** Returns whether `pg` had no free connection before the time limit. */
 function isBusy({ message }: Error): boolean {
   return message === 'timeout exceeded when trying to connect';
 }

@@ -231,14 +231,16 @@ function toText(value: SqlParameter | undefined): string | null {
 }
 
 /**
- * Whether the server sent the error. Such an error has an SQLSTATE as its code. System error codes,
- * such as `EPIPE`, begin with E, and SQLSTATEs do not.
+ * Returns whether the server sent the error. Such an error has an SQLSTATE as its code. System
+ * error codes, such as `EPIPE`, begin with E, and SQLSTATEs do not.
  */
 export function isServerError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(?!E)[0-9A-Z]{5}$/.test(String(error.code));
 }
 
-/** Whether the error is only about a statement, so that the connection can still be used. */
+/**
+ * Returns whether the error is only about a statement, so that the connection can still be used.
+ */
 export function isStatementError(error: unknown): boolean {
   return isServerError(error) && !isUnknown(error);
 }

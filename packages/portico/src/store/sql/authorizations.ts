@@ -58,8 +58,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Whether any authorization, even an ended one, has the scope `openid`. If so, this server has
-   * had a signing key.
+   * Returns whether any authorization, even an ended one, has the scope `openid`. If so, this
+   * server has had a signing key.
    */
   async hasOpenidFamily(): Promise<boolean> {
     const { rows } = await this.#database.execute(

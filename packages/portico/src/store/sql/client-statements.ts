@@ -58,8 +58,8 @@ export async function insertAll(
 }
 
 /**
- * Whether the stored client equals this client. Returns false if another client now has the same
- * id.
+ * Returns whether the stored client equals this client. Returns false if another client now has the
+ * same id.
  */
 export async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);

@@ -31,9 +31,9 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 
 /**
- * Whether the server currently accepts a client with this id. If not, a lookup by client id or by
- * token treats the client as revoked. The list of all clients and a person's list of authorizations
- * still include it.
+ * Returns whether the server currently accepts a client with this id. If not, a lookup by client id
+ * or by token treats the client as revoked. The list of all clients and a person's list of
+ * authorizations still include it.
  */
 export type Admits = (clientId: string) => boolean;
 
@@ -254,7 +254,7 @@ export class ClientRecords {
     return rows.map(toClient);
   }
 
-  /** Whether any client that is not revoked may request ID tokens. */
+  /** Returns whether any client that is not revoked may request ID tokens. */
   async hasOpenidClient(): Promise<boolean> {
     const grants = ['authorization_code', ...this.#further('person')];
     const dialect = getDialect(this.#database);
@@ -299,7 +299,7 @@ function updateValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** Whether the two clients are equal in all columns that `UPDATE_CLIENT` sets. */
+/** Returns whether the two clients are equal in all columns that `UPDATE_CLIENT` sets. */
 function saysTheSame(one: Client, other: Client): boolean {
   return JSON.stringify(updateValues(one)) === JSON.stringify(updateValues(other));
 }

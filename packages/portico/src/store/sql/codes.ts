@@ -90,8 +90,8 @@ export class CodeRecords {
   }
 
   /**
-   * Revokes the authorization, unless the code has been replaced by a new code. Returns why no
-   * tokens were issued.
+   * Revokes the authorization, unless the code has been replaced by a new code. Returns the reason
+   * why no tokens were issued.
    */
   async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {
     const { affected } = await this.#database.execute(REVOKE_BY_CODE, [now, family.id, hash]);

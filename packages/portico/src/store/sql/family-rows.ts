@@ -212,8 +212,8 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 }
 
 /**
- * Whether the token contains the authorization's mark. All refresh tokens of the authorization
- * contain the mark, even used ones. Tokens of other authorizations do not.
+ * Returns whether the token contains the authorization's mark. All refresh tokens of the
+ * authorization contain the mark, even used ones. Tokens of other authorizations do not.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;

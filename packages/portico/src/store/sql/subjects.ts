@@ -51,7 +51,7 @@ export class SubjectRecords {
     return this.#insert(person, subject, '');
   }
 
-  /** Whether this person has a subject. */
+  /** Returns whether this person has a subject. */
   async hasSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { rows } = await this.#database.execute(`SELECT 1 FROM oauth_subjects ${OF_PERSON}`, [
       provider,
