@@ -89,7 +89,7 @@ const UNKNOWN: SecurityProfile = {
 
 /** Finds the profile that applies to a client, and checks the client against it. */
 export class Profiles {
-  /** The profile that applies to the whole server, or null. */
+  /** The profile that applies to the whole server. Null if the server has no profile. */
   readonly servers: SecurityProfile | null;
   readonly #offered: readonly OfferedProfile[];
 

@@ -49,7 +49,10 @@ export interface SentRequest {
   readonly method: string;
   /** The path and query as received, before the framework changes them. */
   readonly target: string;
-  /** The `DPoP` header, or null. If there are several headers, join them with commas. */
+  /**
+   * The `DPoP` header. Null if the request has no such header. If there are several headers, join
+   * them with commas.
+   */
   readonly dpop: string | null;
 }
 

@@ -64,9 +64,9 @@ export type IntrospectionProblem =
 export class IntrospectionError extends Error {
   override readonly name = 'IntrospectionError';
   readonly reason: IntrospectionProblem;
-  /** The code of the underlying error, or null. */
+  /** The code of the underlying error. Null if there is no such code. */
   readonly detail: string | null;
-  /** The HTTP status of a response that could not be used, or null. */
+  /** The HTTP status of a response that could not be used. Null if there was no such response. */
   readonly answered: number | null;
 
   constructor(reason: IntrospectionProblem, detail: string | null, answered: number | null = null) {

@@ -7,7 +7,7 @@ export interface Finding {
   readonly outcome: 'ok' | 'warning' | 'failing' | 'skipped';
   /** What was found, in one sentence. */
   readonly detail: string;
-  /** What the operator can do about it, or null. */
+  /** What the operator can do about the finding. Null if there is no advice. */
   readonly remedy: string | null;
 }
 

@@ -32,7 +32,7 @@ export interface UsableToken {
   readonly user: UserInterface | null;
   /** The user's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
-  /** The audience that the token is for, or null. */
+  /** The audience that the token is for. Null if the token has no audience. */
   readonly audience: string | null;
   /** When the token was issued, in milliseconds since 1970. */
   readonly issuedAt: number;

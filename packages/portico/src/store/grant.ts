@@ -33,8 +33,8 @@ export interface Family {
   readonly subject: string;
   readonly scopes: readonly string[];
   /**
-   * The resource that the tokens are for, or null. It is set when the person gives consent. A
-   * refresh does not change it.
+   * The resource that the tokens are for. Null if they are not for a resource. It is set when the
+   * person gives consent, and a refresh does not change it.
    */
   readonly audience: string | null;
   /**
@@ -198,7 +198,7 @@ export interface AccessToken {
   readonly scopes: readonly string[];
   /** The client's currently registered scopes. */
   readonly clientScopes: readonly string[];
-  /** The name of the client's own profile, or null. */
+  /** The name of the client's own profile. Null if the client has none. */
   readonly clientProfile: string | null;
   readonly audience: string | null;
   /** The user that the token was issued for. Null for a client-credentials token. */

@@ -71,7 +71,7 @@ export interface ProofRefusal {
   readonly message?: string;
   /** The exact reason, for the log only. */
   readonly detail: string;
-  /** A value for the client's next proof, for example a nonce, or null. */
+  /** A value for the client's next proof, for example a nonce. Null if there is no such value. */
   readonly answer: string | null;
 }
 

@@ -13,7 +13,7 @@ export interface ResourceDescription {
   readonly resource: string;
   /** The scopes that clients can request for this resource, in addition to the identity scopes. */
   readonly scopes: readonly string[];
-  /** The resource's name for users, or null. */
+  /** The resource's name for users. Null if it has no name. */
   readonly label: string | null;
   /**
    * The URL where the server publishes the resource's metadata (RFC 9728 section 3). Null if the
@@ -51,7 +51,7 @@ export class Resources {
     this.#identityScopes = only(() => false);
   }
 
-  /** Returns the configured resource with this URL, or null. */
+  /** Returns the configured resource with this URL, or null if no configured resource has it. */
   find(audience: string | null): ResourceDescription | null {
     return this.all.find(({ resource }) => resource === audience) ?? null;
   }

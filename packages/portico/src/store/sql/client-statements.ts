@@ -46,7 +46,10 @@ export async function insertWhole(
   await addition?.(connection);
 }
 
-/** Inserts all of these clients or none. Returns the first id that already exists, or null. */
+/**
+ * Inserts all of these clients or none. Returns the first id that already exists, or null if none
+ * of the ids exists.
+ */
 export async function insertAll(
   connection: SqlConnection,
   clients: readonly Client[],

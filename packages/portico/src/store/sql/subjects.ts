@@ -22,7 +22,7 @@ export class SubjectRecords {
     return subject;
   }
 
-  /** Returns the person's subject, or null. */
+  /** Returns the person's subject, or null if the person has none. */
   async findSubject({ provider, id }: PersonReference): Promise<string | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? ' +
@@ -33,7 +33,7 @@ export class SubjectRecords {
     return exact?.subject ?? null;
   }
 
-  /** Returns the person with this subject, or null. */
+  /** Returns the person with this subject, or null if no person has it. */
   async findPersonOfSubject(subject: string): Promise<PersonReference | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE subject = ?',
