@@ -81,7 +81,7 @@ export interface GuardedContext {
   };
   /**
    * The response so far. If it already contains a header that the guard also sets, Hono sends the
-   * value from this response and not the guard's value.
+   * value from this response and not the guard's value. The exception is `Content-Type`.
    */
   readonly res?: { readonly headers: Headers };
 }
@@ -137,8 +137,8 @@ export function expressGuard(resource: ResourceServer, scope: string) {
       tokens.set(req, outcome);
     } catch (error) {
       // Express 4 ignores the promise that this guard returns, so a rejection would end the
-      // process. The promise rejects, for example, if the application sends a response while this
-      // guard waits.
+      // process. An error occurs, for example, if the application sends a response while this guard
+      // waits.
       next(error);
       return;
     }

@@ -66,7 +66,7 @@ export class IntrospectionError extends Error {
   readonly reason: IntrospectionProblem;
   /** The code of the underlying error. Null if there is no such code. */
   readonly detail: string | null;
-  /** The HTTP status of a response that could not be used. Null if there was no such response. */
+  /** The HTTP status of the response if the reason is `introspection_refused`. Otherwise null. */
   readonly answered: number | null;
 
   constructor(reason: IntrospectionProblem, detail: string | null, answered: number | null = null) {

@@ -136,8 +136,9 @@ class Commits {
         () => (isUnknown = true),
       );
     } catch (error) {
-      // Do not call `committed` after a conflict, because the work must then run again. If
-      // `committed` returned `false`, the work would not run again.
+      // Do not call `committed` after a conflict, because the work must then run again. After
+      // `committed` has returned `false`, the store must not run the work again (see
+      // `Database.transaction`).
       if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
       const { result } = done;
       if (await this.#resolve(() => committed(this.#connection, result))) return result;

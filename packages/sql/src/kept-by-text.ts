@@ -1,7 +1,8 @@
 const MOST_KEPT = 1000;
 
 /**
- * Returns a function that calls `compute` only once for each statement text and caches the result.
+ * Returns a function that caches the results of `compute` by statement text, up to a limited number
+ * of texts.
  */
 export function keptByText<T>(compute: (sql: string) => T): (sql: string) => T {
   const kept = new Map<string, T>();

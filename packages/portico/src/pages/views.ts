@@ -21,8 +21,8 @@ const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
 
 /**
- * The built-in views of the published package. Each key replaces the path of a views folder, also
- * in error messages.
+ * The built-in views of the published package. Each key is used in place of the path of a views
+ * folder, also in error messages.
  */
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 

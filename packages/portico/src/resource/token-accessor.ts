@@ -103,8 +103,8 @@ export type TokenLookUp = (
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
   /**
-   * The resource whose scopes these are, on a server with several resources. Null if they are not
-   * the scopes of a resource.
+   * The resource whose scopes these are. Null if they are not the scopes of a resource. Missing if
+   * no resources are configured.
    */
   readonly resource?: string | null;
 }

@@ -10,8 +10,8 @@ export interface PrunedRows {
   /** The number of removed access tokens. They had expired. */
   readonly accessTokens: number;
   /**
-   * The number of removed authorization requests. They had expired before the user answered or
-   * signed in.
+   * The number of removed authorization requests. They had expired, whether or not the user had
+   * answered them.
    */
   readonly consentRequests: number;
   /**
@@ -79,7 +79,7 @@ export class Pruning {
 
   /**
    * `registrations` says whether applications can become clients without an operator. If false,
-   * pruning does not look for such clients. `pause` waits between two batches of `all`. By default,
+   * `tick` does not look for such clients. `pause` waits between two batches of `all`. By default,
    * it waits as long as the last batch took.
    */
   constructor(

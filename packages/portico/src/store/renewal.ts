@@ -3,8 +3,8 @@ import type { Client } from './client.ts';
 /** What a page told the person about how long the client's access lasts. */
 export interface Renewal {
   /**
-   * False if the page said that access ends when the first access token expires. Missing if the
-   * page said that access continues.
+   * False if the page said that access ends when the access token expires. Missing if the page said
+   * that access continues.
    */
   readonly renews?: false | undefined;
 }

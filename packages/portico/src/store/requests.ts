@@ -107,7 +107,7 @@ export interface WaitingRequest {
   readonly expiresAt: number;
 }
 
-/** The number of bytes that all waiting requests together may use. */
+/** The number of bytes that waiting requests may use, in total and for each network. */
 export interface WaitingBudget {
   readonly total: number;
   readonly ofOneNetwork: number;

@@ -26,7 +26,7 @@ export type DropsScope = (scope: UngrantableScope) => boolean;
 interface OfferedScopes {
   readonly scopes: ScopeCatalog;
   readonly resources: Resources;
-  /** Whether the server accepts unverified clients. */
+  /** Whether the server accepts clients that no operator registered. */
   readonly admitsUnverified: boolean;
 }
 
@@ -60,8 +60,8 @@ export class DroppedScopes {
 }
 
 /**
- * Returns whether an unverified client requests a scope that the server offers only to other
- * clients or for other resources. Many unverified clients request every scope that the metadata
+ * Returns whether a client that no operator registered requests a scope that the server offers only
+ * to other clients or for other resources. Many such clients request every scope that the metadata
  * lists now or listed earlier. One of these scopes is `openid`, which the metadata omits while the
  * server has no key.
  */

@@ -205,8 +205,8 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
 }
 
 /**
- * Returns the scopes that metadata lists. If the server accepts unverified clients, leaves out
- * service scopes.
+ * Returns the scopes that metadata lists. If the server accepts clients that no operator
+ * registered, leaves out service scopes.
  */
 export function listedScopes(
   names: readonly string[],

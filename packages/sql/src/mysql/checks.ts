@@ -201,10 +201,7 @@ async function examineConnections({
   ];
 }
 
-/**
- * Lists Portico's tables, because `information_schema.TABLES` also contains all other tables of the
- * database.
- */
+/** Lists only Portico's tables, because the database may contain other tables. */
 const TABLES = `
   SELECT t.TABLE_NAME AS name, t.ENGINE AS engine, count(k.CONSTRAINT_NAME) AS primary_keys
   FROM information_schema.TABLES t

@@ -234,8 +234,9 @@ const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_cata
 /**
  * Returns the reason why the server seems to be behind a pooler, or null. Sends statements on
  * several connections at the same time. If one server process responds to several statements, the
- * reason may be a pooler in transaction mode. A store with too few connections looks the same. The
- * check is therefore repeated with slow statements, for which a pooler uses several processes.
+ * reason may be a pooler in transaction mode. A store with fewer connections than statements looks
+ * the same. The check is therefore repeated with slow statements, for which a pooler uses several
+ * processes.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

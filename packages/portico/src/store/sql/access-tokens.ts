@@ -33,7 +33,8 @@ export class AccessTokenRecords {
 
   /**
    * Returns the token, or why it is not valid. A token is valid if it has not expired, its
-   * authorization and its client are not revoked, and its client still has the grant.
+   * authorization and its client are not revoked, and the client still has a grant that starts this
+   * kind of access.
    */
   async findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
     const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);

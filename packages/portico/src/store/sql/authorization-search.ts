@@ -116,7 +116,7 @@ const NOTHING = { found: 0, lowest: null };
 
 interface Bounds {
   readonly lowest: string;
-  /** Whether the table has no rows below the lowest id. */
+  /** Whether no rows of the range are below the lowest id. */
   readonly isAll: boolean;
 }
 

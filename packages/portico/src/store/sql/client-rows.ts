@@ -49,7 +49,7 @@ export function clientValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** Returns the values for `SET_KEYS`. `CLIENT_COLUMNS` contains the same columns. */
+/** Returns the values for `SET_KEYS`, and for the same columns in `CLIENT_COLUMNS`. */
 export function keyValues({
   keys,
   pushesRequests,

@@ -129,9 +129,9 @@ export class ClientRecords {
    * Makes the secret with this hash the client's current secret. It expires at `expiresAt` (null:
    * it never expires).
    *
-   * The old current secret becomes the previous secret. It works until `previousExpiresAt` (null:
-   * it stops working immediately), or until its own expiry if that is earlier. Any older previous
-   * secret stops working.
+   * The secret that was current becomes the previous secret. It works until `previousExpiresAt`
+   * (null: it stops working immediately), or until its own expiry if that is earlier. Any older
+   * previous secret stops working.
    *
    * Returns false for an unknown, public or revoked client, and if `replaced` is not the current
    * secret's hash.

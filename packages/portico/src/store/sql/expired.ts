@@ -129,7 +129,10 @@ export class ExpiredRecords {
 
 const CLIENTS = ['oauth_clients', 'client_id'] as const;
 
-/** The conditions that find unused unverified clients. Each condition uses one index. */
+/**
+ * The conditions that find unused clients that no operator registered. Each condition uses one
+ * index.
+ */
 function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonly Condition[] {
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],

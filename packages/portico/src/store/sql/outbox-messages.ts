@@ -101,7 +101,7 @@ export class OutboxMessages {
   }
 
   /**
-   * Returns undelivered messages to the queue, where they wait until `expiresAt` at the latest.
+   * Moves undelivered messages back to the queue, where they wait until `expiresAt` at the latest.
    * Returns the number of messages that it moved.
    */
   async restore(ids: readonly string[], now: number, expiresAt: number): Promise<number> {

@@ -5,7 +5,10 @@ import { insertInto, placeholders } from './statements.ts';
 
 /** A time that is never reached. Receivers without a due delivery have this due time. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** How long a receiver is kept after its last message, in milliseconds. */
+/**
+ * How long a receiver that has no messages is kept after its last message was added, in
+ * milliseconds.
+ */
 const KEPT = 30 * 86_400_000;
 /** How many receivers with dropped messages are shown. */
 const SHOWN = 50;
@@ -255,7 +258,7 @@ const COUNT = `UPDATE oauth_outbox_receivers SET
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
 /**
  * Added to the number of a message that moves behind the other messages. It is larger than the
- * numbers of all other messages.
+ * number of any message that has not been moved.
  */
 const BEHIND = 2 ** 50;
 const NEXT_NUMBER = 'UPDATE oauth_outbox_receivers SET last_number = last_number + 1 WHERE id = ?';
