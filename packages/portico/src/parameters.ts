@@ -7,8 +7,8 @@ import { quoted, quotedList } from './quoting.ts';
 export const FORM_LIMIT = 64 * 1024;
 
 /**
- * The parameters of a request. A parameter without a value counts as missing. A repeated parameter
- * is an error (RFC 6749 sections 3.1 and 3.2).
+ * The parameters of a request. A parameter without a value is treated as missing. A repeated
+ * parameter is an error (RFC 6749 sections 3.1 and 3.2).
  */
 export interface Parameters {
   /**
@@ -18,11 +18,11 @@ export interface Parameters {
   get(name: string): string | undefined;
   /** Like `get`, but throws `invalid_request` if the parameter is missing. */
   require(name: string): string;
-  /** Whether the parameter is repeated. */
+  /** Returns whether the parameter is repeated. */
   isRepeated(name: string): boolean;
-  /** Returns every value as sent, including empty values. */
+  /** Returns every value of the parameter as the client sent it, including empty values. */
   all(name: string): readonly string[];
-  /** Whether the parameter has a value. */
+  /** Returns whether the parameter has a value. */
   has(name: string): boolean;
   /** The first value of each parameter, including empty values. */
   readonly values: ReadonlyMap<string, string>;
@@ -52,8 +52,8 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
     );
   }
   const body = await readFormText(request, FORM_LIMIT, refuseBody);
-  // The constructor removes a question mark at the beginning, because it expects a query. Put `&`
-  // before it.
+  // If the body starts with a question mark, put `&` before it. The constructor would remove the
+  // question mark, because it expects a query.
   return new URLSearchParams(body.startsWith('?') ? `&${body}` : body);
 }
 
@@ -70,7 +70,7 @@ export function unrepeated(sent: URLSearchParams): Parameters {
   return parameters;
 }
 
-/** Whether the Content-Type says that the body is a form (RFC 6749 appendix B). */
+/** Returns whether the Content-Type says that the body is a form (RFC 6749 appendix B). */
 export function isForm(request: Request): boolean {
   return readMediaType(request.headers.get('content-type')) === 'application/x-www-form-urlencoded';
 }
@@ -111,7 +111,7 @@ function readParameters(sent: URLSearchParams) {
 }
 
 /**
- * Returns an error for a body that cannot be read. If the sender disconnected, this is
+ * Throws the error for a body that cannot be read. If the sender disconnected, the error is
  * `invalid_request`, because the server did nothing wrong.
  */
 export function refuseBody(failure: BodyFailure): never {

@@ -1,8 +1,8 @@
 /** The types for people that the authorization server and the host kit share. */
 
 /**
- * Identifies an account and contains no data about it. Sessions store these two values. Portico
- * compares them byte by byte.
+ * Identifies an account and contains no data about the person. Sessions store these two values.
+ * Portico compares them byte by byte.
  */
 export interface PersonReference {
   /** The account provider's name, at most 64 characters. */
@@ -17,7 +17,7 @@ export interface Profile {
   readonly name?: string | undefined;
   /** The person's email address. */
   readonly email?: string | undefined;
-  /** Whether the address was verified to belong to the person. */
+  /** Whether it has been verified that the email address belongs to the person. */
   readonly email_verified?: boolean | undefined;
   readonly [claim: string]: unknown;
 }
@@ -29,19 +29,19 @@ export interface UserInterface {
   /** Returns whether this account may sign in now. Return false for a suspended account. */
   isActive(): boolean;
   /**
-   * Returns the host's data about this person. The consent page shows it. Clients receive the
-   * claims that the granted scopes release.
+   * Returns the host's data about this person. The consent page shows this data. Clients receive
+   * the claims that the granted scopes release.
    */
   getProfile(): Profile;
 }
 
-/** The maximum number of characters that the store accepts. */
+/** The maximum number of characters that the store accepts for each value of a reference. */
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
- * Returns why these values cannot identify an account, or null if they can. Malformed text, NUL and
- * long text are not allowed, because a database engine may change or truncate them. Two people
- * could then have the same identifier.
+ * Returns the reason why these values cannot identify an account, or null if they can identify one.
+ * Malformed text, NUL and long text are not allowed, because a database engine may change or
+ * truncate them. Two people could then have the same identifier.
  */
 export function personProblem(person: PersonReference): string | null {
   for (const what of ['provider', 'id'] as const) {
@@ -61,7 +61,7 @@ function textProblem(text: string, longest: number): string | null {
   return null;
 }
 
-/** Whether the two references identify the same account. */
+/** Returns whether the two references identify the same account. */
 export function samePerson(one: PersonReference, other: PersonReference): boolean {
   return one.provider === other.provider && one.id === other.id;
 }

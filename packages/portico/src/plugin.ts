@@ -36,24 +36,24 @@ export interface OAuthServerPluginOptions<Context = unknown> {
   /**
    * Your host. It replaces the kit's accounts, sessions and sign-in. You can also pass a function
    * that receives the kit application and returns the host. If your host has no log, views, hasher
-   * or audit, the kit application's are used.
+   * or audit, Portico uses those of the kit application.
    */
   readonly host?: Host<Context> | ((application: Application) => Host<Context>);
   /**
-   * Returns the time in milliseconds since 1970. Tests can pass a clock of their own. Default: the
-   * system's clock.
+   * Returns the time in milliseconds since 1970. Defaults to the system clock. Tests can pass
+   * another clock.
    */
   readonly clock?: () => number;
   /**
-   * Returns a number from 0 up to, but not including, 1. Tests can pass a source of their own.
-   * Default: the system's random source.
+   * Returns a random number from 0 up to, but not including, 1. Defaults to the system's random
+   * source. Tests can pass another source.
    */
   readonly random?: () => number;
-  /** Settings for fetching client documents. Defaults to the system's settings. */
+  /** Settings for the requests that fetch client documents. Defaults to the system's settings. */
   readonly outbound?: OutboundOptions;
   /**
-   * Your own features, in addition to Portico's (docs/extending.md). Their configuration keys
-   * belong to the section `oauth_server`. Their endpoints become application routes.
+   * Your own features, in addition to Portico's (docs/extending.md). Their configuration keys go
+   * into the section `oauth_server`. Their endpoints become routes of the application.
    *
    * @example
    * defineApplication({ config, plugins: [oauthServer({ features: [maintenance] })] });
@@ -202,7 +202,7 @@ function kitDefaults(application: Application): HostDefaults {
       try {
         return application.clientAddress();
       } catch {
-        // The kit is not handling a request now.
+        // There is no address, because the kit is not handling a request.
         return null;
       }
     },

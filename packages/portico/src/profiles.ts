@@ -9,12 +9,12 @@ import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts'
 export interface SecurityProfile {
   /** The profile's name in registrations, in client rows and on the console. */
   readonly name: string;
-  /** Describes the profile in the help of a command, after the profile's name. */
+  /** A description of the profile. The help of a command shows it after the profile's name. */
   readonly says: string;
   /** The algorithms that clients may sign with. */
   readonly algorithms: readonly string[];
   /**
-   * The algorithms for ID tokens, the preferred one first. If a client's registration names none,
+   * The algorithms for ID tokens, in order of preference. If a client's registration names none,
    * Portico uses the first algorithm that the server has a key for.
    */
   readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
@@ -22,29 +22,31 @@ export interface SecurityProfile {
   readonly authenticationMethods: readonly string[];
   /** The maximum lifetime of an authorization code, in seconds. */
   readonly longestCode: number;
-  /** The HTTP status of redirects in response to GET. */
+  /** The HTTP status of a redirect that responds to a GET request. */
   readonly redirectStatus: 302 | 303;
-  /** Whether a refresh token stays valid after its use. If false, each use replaces the token. */
+  /**
+   * Whether a refresh token stays valid after it is used. If false, each use replaces the token.
+   */
   readonly refreshTokensStay: boolean;
-  /** Whether a missing code verifier counts as a wrong code verifier. */
+  /** Whether a missing code verifier is treated like a wrong code verifier. */
   readonly missingVerifierIsWrong: boolean;
   /** Whether an assertion's `aud` must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;
   /**
-   * `iat` and `nbf` of an organization's assertion may always be this many seconds in the future,
-   * even if the issuer has a shorter `clock_tolerance`.
+   * How far `iat` and `nbf` of an organization's assertion may always be in the future, in seconds.
+   * This applies even if the issuer has a shorter `clock_tolerance`.
    */
   readonly leastAhead: number;
   /**
-   * `iat` and `nbf` of an organization's assertion may be at most this many seconds in the future,
-   * even if the issuer has a longer `clock_tolerance`.
+   * How far `iat` and `nbf` of an organization's assertion may be in the future at most, in
+   * seconds. This applies even if the issuer has a longer `clock_tolerance`.
    */
   readonly longestAhead: number;
-  /** Returns why this client cannot get tokens now, or null if it can. */
+  /** Returns the reason why this client cannot get tokens now, or null if it can get tokens. */
   clientProblem(client: ClientMetadata): string | null;
   /**
-   * Returns why this client cannot be registered, or null if it can. Also checks rules that apply
-   * only at registration.
+   * Returns the reason why this client cannot be registered, or null if it can be registered. Also
+   * checks rules that apply only at registration.
    */
   registrationProblem(client: ClientMetadata): string | null;
 }
@@ -57,7 +59,7 @@ interface GovernedClient {
 
 /** A profile that a server offers. */
 export interface OfferedProfile extends SecurityProfile {
-  /** Whether the profile applies to the whole server, not to single clients. */
+  /** Whether the profile applies to the whole server instead of to single clients. */
   readonly isServers: boolean;
   /** The settings that must be turned on before the profile can apply to single clients. */
   readonly missing: readonly string[];
@@ -65,8 +67,8 @@ export interface OfferedProfile extends SecurityProfile {
 
 const UNKNOWN_PROFILE = 'its profile is unknown on this server';
 /**
- * The profile of clients whose own profile no feature of this server provides. It refuses all
- * tokens.
+ * The profile that applies if no feature of this server provides the client's own profile. It
+ * refuses all tokens.
  */
 const UNKNOWN: SecurityProfile = {
   name: '',
@@ -87,7 +89,7 @@ const UNKNOWN: SecurityProfile = {
 
 /** Finds the profile that applies to a client, and checks the client against it. */
 export class Profiles {
-  /** The profile that applies to the whole server, or null. */
+  /** The profile that applies to the whole server. Null if the server has no profile. */
   readonly servers: SecurityProfile | null;
   readonly #offered: readonly OfferedProfile[];
 
@@ -115,8 +117,8 @@ export class Profiles {
   }
 
   /**
-   * Returns why this client cannot get tokens now, for the log. Returns null if it can, or if no
-   * profile applies.
+   * Returns the reason why this client cannot get tokens now, for the log. Returns null if the
+   * client can get tokens, or if no profile applies.
    */
   refusal(client: ClientMetadata): string | null {
     const profile = this.of(client);
@@ -153,8 +155,8 @@ export class Profiles {
 }
 
 /**
- * Whether the client uses only introspection. The server's profile does not apply to such a client,
- * because the client receives no tokens and no data about users.
+ * Returns whether the client uses only introspection. The server's profile does not apply to such a
+ * client, because the client receives no tokens and no data about users.
  */
 function asksWhatTokensAreGoodFor({ grants }: GovernedClient): boolean {
   return grants.join() === 'introspection';

@@ -14,7 +14,7 @@ const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
  * look like a verifier.
  */
 const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
-/** Matches the last word of a shortened text, because it may be the beginning of a secret. */
+/** Matches the last word of a shortened text. This word may be the beginning of a secret. */
 const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
 export function quoted(text: string): string {
@@ -47,7 +47,7 @@ export function quotedUri(uri: string): string {
   );
 }
 
-/** Quotes at most ten names. Says how many more there are. */
+/** Quotes at most ten names, and adds how many more names there are. */
 export function quotedList(names: readonly string[]): string {
   const shown = names.slice(0, 10).map(quoted).join(', ');
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
@@ -60,8 +60,8 @@ export function quotedList(names: readonly string[]): string {
 const SHORTEST_SECRET = 16;
 
 /**
- * Quotes an unknown client id for the log, so that a typing error is visible, but not a secret that
- * a client sent as its id.
+ * Quotes an unknown client id for the log. The result shows a typing error, but not a secret that a
+ * client sent as its id.
  *
  * - An id in this server's format, or one that is too short to be a secret, is shown in full.
  * - A URL is shown like any other URI.

@@ -59,7 +59,10 @@ function reason(error: Error): { readonly error: string; readonly detail: string
   return { error: refusalCode(error) ?? error.name, detail: getDetail(error) };
 }
 
-/** Returns the code of a refusal, for the log and for telemetry. Returns null for other errors. */
+/**
+ * Returns the code of a refusal, for the log and for telemetry. Returns null for errors that are
+ * not refusals.
+ */
 export function refusalCode(error: Error): string | null {
   if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
     return error.code;

@@ -43,13 +43,13 @@ export interface Server {
   readonly database: Database;
   /** Returns every migration of the application, with its state. */
   readonly migrations: () => Promise<readonly MigrationState[]>;
-  /** Reads and writes records in the database, by kind. */
+  /** Reads and writes the server's records in the database. */
   readonly store: Store & FeatureRecords;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
   /** Returns a random number from 0 up to, but not including, 1. */
   readonly random: () => number;
-  /** The API that tokens are for if a request names none. Null if no API is configured. */
+  /** The API that tokens are issued for if a request names none. Null if no API is configured. */
   readonly audience: string | null;
   /** All resources that tokens can be issued for. */
   readonly resources: Resources;
@@ -79,7 +79,7 @@ export interface Server {
   readonly workloadTypes: () => readonly string[];
   /** Returns the grant types that the server offers. Call it after every feature has started. */
   readonly grantTypes: () => GrantTypes;
-  /** The requirements that clients can be registered with. */
+  /** The requirements that can be part of a client's registration. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles for clients. */
   readonly profiles: Profiles;
@@ -96,7 +96,7 @@ export interface Server {
   /** Verifies assertions of the issuers that the server trusts. */
   readonly trustedIssuers: TrustedIssuers;
   /**
-   * Returns the feature that checks and ends access that organizations granted. Returns null if no
+   * Returns the feature that checks and ends access granted by organizations. Returns null if no
    * feature does. Call it after every feature has started.
    */
   readonly givenAccess: () => GivenAccess | null;
@@ -126,7 +126,7 @@ export interface ClientArrival {
 
 /** Initial access tokens (RFC 7591 section 1.2). */
 export interface ArrivalTokens {
-  /** What the tokens are for, as a text. */
+  /** A text that says what the tokens are used for. */
   readonly says: string;
   /** The command that creates a token. Null unless every client needs a token to register. */
   readonly command: string | null;
@@ -136,12 +136,13 @@ export interface ArrivalTokens {
 export interface Sealer {
   seal(name: string, content: string): Promise<string>;
   /**
-   * Returns the content that was encrypted under this name. Returns null for any other string, or
-   * if the key was removed.
+   * Decrypts content that was encrypted under this name. Returns null for any other string, or if
+   * the key has been removed.
    */
   open(name: string, sealed: string): Promise<string | null>;
   /**
-   * Whether the content was encrypted with the current key. If not, that key will soon be removed.
+   * Returns whether the content was encrypted with the current key. If not, that key will soon be
+   * removed.
    */
   isCurrent(sealed: string): boolean;
 }

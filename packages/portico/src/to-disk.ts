@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Writes the content of a file, or the names in a folder, to disk. */
+/** Flushes the content of a file, or the names in a folder, to disk. */
 export async function toDisk(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

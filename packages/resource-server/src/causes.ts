@@ -2,8 +2,8 @@
 const CODE = /^[A-Z0-9_]{1,64}$/;
 
 /**
- * Returns the first error code in the error and its causes, or null. Ignores messages, because they
- * may contain parts of the request or response.
+ * Returns the first error code in the error and its causes, or null if none of them has a code.
+ * Ignores messages, because they may contain parts of the request or response.
  */
 export function codeWithin(error: unknown): string | null {
   let each = error;

@@ -1,5 +1,5 @@
 // The types for an API that uses this package. They import nothing from Portico, because this
-// package does not depend on it.
+// package does not depend on Portico.
 import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
 
 /**
@@ -14,8 +14,8 @@ export interface DpopOptions {
    */
   readonly publicUrl: string;
   /**
-   * Whether all tokens must be bound. Default: false, which also accepts unbound tokens with the
-   * scheme Bearer.
+   * Whether all tokens must be bound. Defaults to false: unbound tokens with the scheme Bearer are
+   * then accepted too.
    */
   readonly required?: boolean;
   /**
@@ -29,7 +29,8 @@ export interface DpopOptions {
    * The maximum number of proofs that a process remembers if you do not pass `claim`. Default:
    * 100,000, which take 12 to 25 MB. A process remembers each proof for two to three minutes. A
    * single key can use at most half of this number, and less if the process remembers many proofs
-   * of other keys. Beyond this, requests with the key get the status 503.
+   * of other keys. When a key has reached its limit, further requests with this key get the status
+   * 503.
    */
   readonly remembered?: number;
 }
@@ -48,7 +49,10 @@ export interface SentRequest {
   readonly method: string;
   /** The path and query as received, before the framework changes them. */
   readonly target: string;
-  /** The `DPoP` header, or null. If there are several headers, join them with commas. */
+  /**
+   * The `DPoP` header. Null if the request has no such header. If there are several headers, join
+   * them with commas.
+   */
   readonly dpop: string | null;
 }
 
@@ -118,8 +122,9 @@ export interface Refusal {
   /** Why the request is rejected. The response does not contain the reason. */
   readonly reason: RefusalReason;
   /**
-   * A detail of the reason, or null. For a proof, a short text, for example `its iat is too long
-   * ago`. For an error, its code, for example `ECONNREFUSED`, or its class name.
+   * More detail about the reason, or null. For a proof, this is a short text, for example
+   * `its iat is too long ago`. For an error, it is the error's code, for example `ECONNREFUSED`, or
+   * its class name.
    */
   readonly detail: string | null;
   /**

@@ -81,7 +81,7 @@ export interface GuardedContext {
   };
   /**
    * The response so far. If it already contains a header that the guard also sets, Hono sends the
-   * value in this response.
+   * value from this response and not the guard's value. The exception is `Content-Type`.
    */
   readonly res?: { readonly headers: Headers };
 }
@@ -136,8 +136,9 @@ export function expressGuard(resource: ResourceServer, scope: string) {
       }
       tokens.set(req, outcome);
     } catch (error) {
-      // Express 4 ignores the promise, so a rejection would end the process. For example, the
-      // promise rejects if the application sends a response while this guard waits.
+      // Express 4 ignores the promise that this guard returns, so a rejection would end the
+      // process. An error occurs, for example, if the application sends a response while this guard
+      // waits.
       next(error);
       return;
     }

@@ -1,6 +1,6 @@
 /**
- * Protects an API that runs in a separate process from the authorization server. For each token, it
- * sends a request to the authorization server's introspection endpoint (RFC 7662).
+ * Protects an API that runs in a separate process from the authorization server. For each token,
+ * this package sends a request to the authorization server's introspection endpoint (RFC 7662).
  */
 export {
   expressGuard,

@@ -41,7 +41,7 @@ export interface UsableToken {
   readonly boundTo: string | null;
 }
 
-/** Why a token cannot be used here. */
+/** Why this API does not accept a token. */
 export type UnusableReason = 'token_not_active' | 'other_audience' | 'unknown_binding';
 
 /** A token that this API does not accept. */
@@ -64,9 +64,9 @@ export type IntrospectionProblem =
 export class IntrospectionError extends Error {
   override readonly name = 'IntrospectionError';
   readonly reason: IntrospectionProblem;
-  /** The code of the underlying error, or null. */
+  /** The code of the underlying error. Null if there is no such code. */
   readonly detail: string | null;
-  /** The HTTP status of a response that could not be used, or null. */
+  /** The HTTP status of the response if the reason is `introspection_refused`. Otherwise null. */
   readonly answered: number | null;
 
   constructor(reason: IntrospectionProblem, detail: string | null, answered: number | null = null) {
@@ -79,9 +79,9 @@ export class IntrospectionError extends Error {
 
 interface CachedAnswer {
   readonly answer: UsableToken | UnusableToken;
-  /** The end of the time limit, by `performance.now()`. */
+  /** The end of the response's time limit in the cache, as a time of `performance.now()`. */
   readonly until: number;
-  /** The end of the time limit, by the system clock. */
+  /** The end of the response's time limit in the cache, as a time of the system clock. */
   readonly untilDate: number;
 }
 
@@ -143,12 +143,12 @@ export class Introspection {
     const key = createHash('sha256').update(token).digest('base64');
     const found = this.#find(key);
     if (found !== undefined && isFresh(found)) return found.answer;
-    // The time limit starts before the request, because the server may revoke the token before the
-    // response arrives.
+    // The time limit in the cache starts before the request, because the server may revoke the
+    // token before the response arrives.
     const until = performance.now() + seconds * 1000;
     const untilDate = Date.now() + seconds * 1000;
     const answer = await this.#ask(token);
-    // A later request may already have stored a newer response. Do not replace it.
+    // Do not replace a newer response that a later request has already stored.
     if ((this.#find(key)?.until ?? 0) > until) return answer;
     const [own, other] =
       'reason' in answer ? [this.#unusable, this.#usable] : [this.#usable, this.#unusable];
@@ -194,9 +194,9 @@ export class Introspection {
 }
 
 /**
- * Whether neither the token nor the cached response has expired. The time limit of the cache uses
- * two clocks: the system clock can jump back, and the clock of `performance.now()` stands still
- * while the machine sleeps.
+ * Returns whether neither the token nor the cached response has expired. The time limit of the
+ * cache uses two clocks: the system clock can jump back, and the clock of `performance.now()`
+ * stands still while the machine sleeps.
  */
 function isFresh({ answer, until, untilDate }: CachedAnswer): boolean {
   return lives(answer) && until > performance.now() && untilDate > Date.now();

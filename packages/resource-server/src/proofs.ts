@@ -15,8 +15,8 @@ import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 import { readWebUrl } from './urls.ts';
 
 /**
- * Thrown if the process cannot remember more proofs of a key. It could not detect a second use of a
- * proof that it does not remember.
+ * Thrown if the process cannot remember another proof of a key. If it accepted a proof without
+ * remembering it, it could not detect a second use of this proof.
  */
 class RememberedError extends Error {
   override readonly name = 'RememberedError';
@@ -34,7 +34,7 @@ export interface ProofRefusal {
 type Claim = (hash: string, expiresAt: number, thumbprint: string) => boolean | Promise<boolean>;
 
 const MOST_REMEMBERED = 100_000;
-/** How long to wait before expired proofs are removed again, in milliseconds. */
+/** How long to wait before removing expired proofs again, in milliseconds. */
 const SWEEP_INTERVAL = 1000;
 
 /** Checks proofs for an API that runs in a separate process from the authorization server. */
@@ -56,7 +56,8 @@ export class Proofs {
   }
 
   /**
-   * Returns why the request is rejected, or null if it has a valid and unused proof for this key.
+   * Returns the reason why the request is rejected, or null if it has a valid and unused proof for
+   * this key.
    */
   async refusal(
     token: string,
@@ -108,12 +109,12 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
 }
 
 /**
- * Remembers proofs in memory. A key can have at most as many proofs as there is free space. So a
- * single key gets at most half of the space, and other keys can still use proofs.
+ * Remembers proofs in memory. A key can have at most as many proofs as there are free places. A
+ * single key therefore gets at most half of the places, and other keys can still use proofs.
  *
  * Removes expired proofs whenever the number of proofs has doubled. If there is too little space,
- * also removes them at most once per second. So the average time per proof does not depend on the
- * number of proofs.
+ * also removes them at most once per second. The average time per proof therefore does not depend
+ * on the number of proofs.
  */
 function remembering(most: number): (...given: Parameters<Claim>) => boolean {
   const keys = new Map<string, Map<string, number>>();

@@ -94,8 +94,8 @@ function clientIdIn(answered: unknown, secrets: readonly string[]): string | nul
 }
 
 /**
- * Calls the listener, which cannot affect the response: ignores its exceptions, and does not wait
- * for a promise that it returns.
+ * Calls the listener. Ignores its exceptions and does not wait for a promise that it returns, so
+ * the listener cannot affect the response.
  */
 export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal): void {
   const telling = async () => onRefusal(refusal);
@@ -104,7 +104,10 @@ export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal)
 
 /** Details for the `WWW-Authenticate` header of a response. */
 export interface Challenge {
-  /** The metadata URL. If null, the header contains the scope only if the token lacks it. */
+  /**
+   * The metadata URL, or null. If null, the header contains the scope only if the token does not
+   * have the scope.
+   */
   readonly metadata: string | null;
   /**
    * The required authentication, or null. The header contains it only if the user's authentication

@@ -20,11 +20,11 @@ export interface ResourceServerOptions {
   readonly clientId: string;
   /** The client's secret. It is sent only to the authorization server. */
   readonly clientSecret: string;
-  /** The audience that tokens must have. Null accepts only tokens without an audience. */
+  /** The audience that tokens must have. If null, only tokens without an audience are accepted. */
   readonly audience: string | null;
   /**
-   * Caches introspection responses, each for `seconds`: at most `entries` responses for tokens that
-   * this API accepts, and as many for other tokens. Off by default.
+   * Caches each introspection response for `seconds`. Stores at most `entries` responses for tokens
+   * that this API accepts, and as many for other tokens. Off by default.
    *
    * Without a cache, a revoked token, a suspended user or a removed permission takes effect with
    * the next request. With a cache, it takes effect after at most `seconds`.
@@ -80,8 +80,8 @@ class IntrospectingServer {
   readonly #credentials: readonly string[];
 
   /**
-   * `shared` is another server with the same options. Both then share their introspection, cache
-   * and used proofs.
+   * `shared` is another server with the same options. The two servers then share their
+   * introspection, cache and used proofs.
    */
   constructor(
     options: ResourceServerOptions,
@@ -214,8 +214,8 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
 }
 
 /**
- * Returns why the user's authentication is not sufficient, or null if it is. The text contains
- * nothing from the authorization server's response.
+ * Returns the reason why the user's authentication is not sufficient, or null if the authentication
+ * is sufficient. The text contains nothing from the authorization server's response.
  */
 function findProblem(
   { authenticatedAt, acr }: IntrospectedToken,

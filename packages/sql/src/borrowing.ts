@@ -11,7 +11,7 @@ const MOST_WAITING = 1000;
 
 /**
  * Borrows connections from a driver's pool. Counts the connections in use, and reports when all of
- * them were returned.
+ * them have been returned.
  */
 export class Borrowing<Client> {
   readonly #timer: Timer;

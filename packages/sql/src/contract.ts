@@ -42,7 +42,7 @@ export interface SqlConnection {
  */
 export type SqlParameter = string | number | bigint | null;
 
-/** A relational store. The authorization server uses only the members below. */
+/** A relational store. The authorization server uses only the members of this interface. */
 export interface Database extends SqlConnection {
   /** The store's engine. */
   readonly dialect: SqlDialect;
@@ -55,10 +55,10 @@ export interface Database extends SqlConnection {
    * Runs one statement in a separate transaction.
    *
    * If the connection breaks while the statement runs, the store does not know whether the
-   * statement took effect. Only then, the store calls `committed` when the database responds again.
-   * If `committed` returns true, the statement resolves with `affected` 1 and no rows. If it
-   * returns false, or if the database does not respond, the statement fails as unavailable. Without
-   * `committed`, the statement fails as unavailable immediately.
+   * statement took effect. Only in this case, the store calls `committed` when the database
+   * responds again. If `committed` returns true, the statement resolves with `affected` 1 and no
+   * rows. If it returns false, or if the database does not respond, the statement fails as
+   * unavailable. Without `committed`, the statement fails as unavailable immediately.
    *
    * `committed` may write. If it fails as unavailable, for example on a standby, the store calls it
    * again. If `committed` returns false, the store does not run the statement again. Your own
@@ -78,9 +78,10 @@ export interface Database extends SqlConnection {
    * must use only the connection that it receives.
    *
    * If the connection breaks during the commit, the store does not know whether the commit took
-   * effect. Only then, the store calls `committed` when the database responds again. If `committed`
-   * returns true, the transaction resolves with the result of the work. If it returns false, if the
-   * database does not respond, or without `committed`, the transaction fails as unavailable.
+   * effect. Only in this case, the store calls `committed` when the database responds again. If
+   * `committed` returns true, the transaction resolves with the result of the work. If it returns
+   * false, if the database does not respond, or without `committed`, the transaction fails as
+   * unavailable.
    *
    * `committed` may write. If it fails as unavailable, the store calls it again. If `committed`
    * returns false, the store does not run the work again.
@@ -91,15 +92,15 @@ export interface Database extends SqlConnection {
   ): Promise<T>;
   /**
    * Runs `work` as a group of related reads, for example all reads that check one token. A store
-   * may combine the reads to save time, but every read must return data that is at least as recent
-   * as the start of the first read. Writes are not part of the group. `(work) => work()` is a valid
-   * implementation.
+   * may combine the reads to save time. However, every read must return data that is at least as
+   * recent as the start of the first read. Writes are not part of the group. `(work) => work()` is
+   * a valid implementation.
    */
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Whether the error means that the store cannot be reached, is too busy, or is read-only. The
-   * server then responds with 503, because the same call may succeed later or on another server.
-   * Returns false for a mistake in the statement.
+   * Returns whether the error means that the store cannot be reached, is too busy, or is read-only.
+   * The server then responds with 503, because the same call may succeed later or on another
+   * server. Returns false for a mistake in the statement.
    */
   isUnavailable(error: unknown): boolean;
 }

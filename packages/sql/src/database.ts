@@ -11,7 +11,7 @@ import { runTogether, type Together } from './together.ts';
 export interface DatabaseParts {
   readonly dialect: SqlDialect;
   /**
-   * The schema that contains the tables, on PostgreSQL. Null: the connection's `search_path` is
+   * The schema that contains the tables, on PostgreSQL. If null, the connection's `search_path` is
    * used.
    */
   readonly schema: string | null;
@@ -136,8 +136,9 @@ class Commits {
         () => (isUnknown = true),
       );
     } catch (error) {
-      // Do not call `committed` after a conflict. The work then runs again, and if `committed`
-      // returned `false`, it would not.
+      // Do not call `committed` after a conflict, because the work must then run again. After
+      // `committed` has returned `false`, the store must not run the work again (see
+      // `Database.transaction`).
       if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
       const { result } = done;
       if (await this.#resolve(() => committed(this.#connection, result))) return result;

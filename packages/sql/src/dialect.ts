@@ -14,15 +14,18 @@ export interface Dialect extends StatementDialect, SchemaDialect {
    * Whether the engine runs in this process and uses a file. An embedded engine needs no server.
    */
   readonly isEmbedded: boolean;
-  /** Returns what the engine's errors mean for a statement. */
+  /** Returns what an error of the engine means for a statement. */
   readonly failures: MeaningsOf;
-  /** Returns what to do about an error if the database URL or its account is wrong. */
+  /**
+   * Returns what to do about an error that is caused by a wrong database URL or a wrong database
+   * account.
+   */
   readonly remedy: RemedyOf;
   /** Loads and returns the checks that the doctor can run. */
   examinations(): Promise<Examinations>;
   /**
-   * How to copy a running database: a statement that a file name is appended to, or advice for the
-   * operator.
+   * How to copy a running database. This is either a statement, to which the caller appends a file
+   * name, or advice for the operator.
    */
   readonly copying: { readonly statement: string } | { readonly advice: string };
 }
@@ -35,12 +38,12 @@ export interface StatementDialect {
    */
   insertIfNone(row: string, key: string): string;
   /**
-   * The end of an INSERT statement. If a row with this id exists, the INSERT writes that row again
-   * unchanged.
+   * The end of an INSERT statement. With this end, the INSERT rewrites an existing row with the
+   * same id unchanged.
    */
   readonly unlessThere: string;
   /**
-   * A statement to run inside a transaction. After it, the transaction's statements wait only
+   * A statement to run inside a transaction. After this statement, the transaction waits only
    * briefly for a lock. Null if statements never wait long on this engine.
    */
   readonly waitBriefly: string | null;
@@ -50,8 +53,8 @@ export interface StatementDialect {
    */
   readonly lockingUnlocked: string;
   /**
-   * Returns a condition: whether a space-separated list contains the word `?`. Pass the word with a
-   * space on each side. Compares byte by byte, unlike LIKE on some engines.
+   * Returns a condition that checks whether a space-separated list contains the word `?`. Pass the
+   * word with a space on each side. Compares byte by byte, unlike LIKE on some engines.
    */
   hasWord(list: string): string;
   /**
@@ -61,9 +64,9 @@ export interface StatementDialect {
    */
   claimAndInsert(claim: string, table: string, columns: string): string | null;
   /**
-   * Whether every row that you read is durable. On PostgreSQL, it may not be: after a restart, a
-   * primary also returns rows that no standby has received. If a standby then takes over, these
-   * rows are lost. Only writes wait for the standbys.
+   * Whether every row that you read is durable. On PostgreSQL, a row may not be durable: after a
+   * restart, a primary also returns rows that no standby has received. If a standby then takes
+   * over, these rows are lost. Only writes wait for the standbys.
    */
   readonly readsAreForGood: boolean;
   /**
@@ -112,8 +115,8 @@ export interface SchemaDialect {
    */
   roomForUpdates(table: string): readonly string[];
   /**
-   * A statement that looks for the table `?` in the current schema. On PostgreSQL, a SELECT from a
-   * missing table would make the whole transaction fail.
+   * A statement that looks for the table `?` in the current schema. It is needed because on
+   * PostgreSQL, a SELECT from a missing table would make the whole transaction fail.
    */
   readonly findTable: string;
   /**
@@ -123,11 +126,11 @@ export interface SchemaDialect {
   lock(connection: SqlConnection, name: string, seconds: number): Promise<boolean>;
   /** Releases the lock if the engine does not release it at the end of the transaction. */
   unlock(connection: SqlConnection, name: string): Promise<void>;
-  /** Whether a schema change failed because an earlier, interrupted run already made it. */
+  /** Returns whether a schema change failed because an earlier, interrupted run already made it. */
   isDoneBefore(error: unknown): boolean;
   /**
-   * Whether an error is about the database file itself, so that waiting does not help. For example,
-   * the file cannot be opened, or the disk is full.
+   * Returns whether an error is about the database file itself, so that waiting does not help. For
+   * example, the file cannot be opened, or the disk is full.
    */
   isAboutFile(error: unknown): boolean;
   /** How to use schemas, or null if the engine has no schemas. */

@@ -12,7 +12,7 @@ export interface Driver {
 export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
 
 /**
- * Loads a driver. Reports a missing driver as a problem of `database_url`, because an application
+ * Loads a driver. Reports a missing driver as a problem with `database_url`, because an application
  * installs only the driver that it uses.
  */
 export async function loadDriver<Module>(
@@ -44,9 +44,9 @@ export function refuseOldDriver(driver: Driver): void {
 }
 
 /**
- * Returns why the driver of a pool is too old, or null. A pool does not report its version. If the
- * installed driver created the pool, this function checks the installed version. Otherwise, it
- * returns null, and other code checks what the pool can do.
+ * Returns the reason why the driver of a pool is too old, or null. A pool does not report its
+ * version. If the installed driver created the pool, this function checks the installed version.
+ * Otherwise, it returns null, and other code checks what the pool can do.
  */
 export async function refusalOfOld(
   driver: Driver,

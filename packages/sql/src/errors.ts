@@ -7,7 +7,10 @@ const OVERLOADED = 'PORTICO_OVERLOADED';
 
 /** A problem with one configuration key. */
 export interface ConfigurationProblem {
-  /** The parts of the key, joined by colons, for example `oauth_server:access_token_ttl`. */
+  /**
+   * The configuration key, with colons between its parts, for example
+   * `oauth_server:access_token_ttl`.
+   */
   readonly key: string;
   /** What is wrong and what to do. The text follows the key, as in `name: is missing`. */
   readonly message: string;
@@ -42,18 +45,24 @@ export class OverloadedError extends Error {
   /** The status of the response: Service Unavailable (RFC 9110 section 15.6.4). */
   readonly status = 503;
 
-  /** Only the log contains `message`. */
+  /** `message` appears only in the log. */
   constructor(message = 'Too many passwords are being checked at this moment') {
     super(message);
   }
 }
 
-/** Whether the error is a ConfigurationError, even if it comes from another copy of the package. */
+/**
+ * Returns whether the error is a ConfigurationError, even if it comes from another copy of the
+ * package.
+ */
 export function isConfigurationError(error: unknown): error is ConfigurationError {
   return hasCode(error, CONFIGURATION);
 }
 
-/** Whether the error is an OverloadedError, even if it comes from another copy of the package. */
+/**
+ * Returns whether the error is an OverloadedError, even if it comes from another copy of the
+ * package.
+ */
 export function isOverloaded(error: unknown): error is OverloadedError {
   return hasCode(error, OVERLOADED);
 }
@@ -68,7 +77,7 @@ export function getErrorCode(error: unknown): string | null {
     : null;
 }
 
-/** Whether the error has this code, for example `ENOENT`. */
+/** Returns whether the error has this code, for example `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return getErrorCode(error) === code;
 }
@@ -104,7 +113,7 @@ const TRANSACTION_REFUSALS = {
 export class TransactionError extends Error {
   override readonly name = 'TransactionError';
   /**
-   * The rule that the work broke. It used the store instead of its connection, ran a statement
+   * The rule that the work broke: it used the store instead of its connection, ran a statement
    * after the transaction's end, ran no statement for too long, or took too long in total.
    */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;

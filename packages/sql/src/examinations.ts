@@ -25,8 +25,8 @@ export type Examination = (examined: ExaminedDatabase) => Promise<readonly Findi
 export interface Examinations {
   readonly parts: readonly (readonly [part: string, Examination])[];
   /**
-   * Returns why a database accepts only queries about its state. Returns null if the reason is
-   * unknown.
+   * Returns the reason why a database accepts only queries about its state, and no other
+   * statements. Returns null if the reason is unknown.
    */
   findUnready(database: SqlConnection): Promise<Finding | null>;
 }

@@ -2,7 +2,8 @@ import { DIALECTS } from './engines.ts';
 import { getErrorCodes, type Meaning } from './meaning.ts';
 
 /**
- * Returns what an error means. Asks all engines, because each one recognizes only its own errors.
+ * Returns what an error means. Checks the error with every engine, because each engine recognizes
+ * only its own errors.
  */
 const meanings = (error: Error) =>
   Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
@@ -11,36 +12,38 @@ const means = (error: unknown, meaning: Meaning): error is Error =>
   error instanceof Error && meanings(error).includes(meaning);
 
 /**
- * Whether the error means that the store cannot be reached, is too busy, is read-only, or refuses
- * the connection. The same call may succeed later or on another server.
+ * Returns whether the error means that the store cannot be reached, is too busy, is read-only, or
+ * refuses the connection. The same call may succeed later or on another server.
  */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(saysUnavailable);
 }
 
-/** Whether a conflict rolled back the statement or transaction, so that it can run again. */
+/**
+ * Returns whether a conflict rolled back the statement or transaction, so that it can run again.
+ */
 export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether it is unknown after this error if the statement or commit took effect. */
+/** Returns whether, after this error, it is unknown if the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
 
-/** Whether the server refuses the user, the password or the database of the connection. */
+/** Returns whether the server refuses the user, the password or the database of the connection. */
 export function isRefused(error: unknown): boolean {
   return means(error, 'refused');
 }
 
-/** Whether the error means that the server is read-only. */
+/** Returns whether the error means that the server is read-only. */
 export function isReadOnly(error: unknown): boolean {
   return means(error, 'read-only');
 }
 
 /**
- * Whether the name of a prepared statement was wrong, on PostgreSQL. The statement then did
- * nothing. The next attempt uses another name or none.
+ * Returns whether a statement failed because the name of a prepared statement was wrong, on
+ * PostgreSQL. The statement then did nothing. The next attempt uses another name or none.
  */
 export function isAboutName(error: unknown): boolean {
   return means(error, 'name');
@@ -69,7 +72,7 @@ export function noConnection(message: string): Error {
 
 /**
  * Creates the error for statements that ran inside a transaction that the application had left
- * open. They are never committed, because Portico closes the connection.
+ * open. These statements are never committed, because Portico closes the connection.
  */
 export function foreignTransaction(): Error {
   const message = 'The application left a transaction open on this connection';
@@ -85,7 +88,10 @@ export function rolledBack(): Error {
   return Object.assign(new Error(message), { code: ROLLED_BACK });
 }
 
-/** Whether the error contains a response of the server that shows that nothing took effect. */
+/**
+ * Returns whether the error contains a response from the server which shows that nothing took
+ * effect.
+ */
 export function isFoundUndone(error: unknown): boolean {
   return error instanceof Error && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
 }
@@ -140,7 +146,7 @@ export function describeCause(error: Error): string {
   return messages.join('; ');
 }
 
-/** Whether the server was not found, or did not accept a connection. */
+/** Returns whether the server was not found, or did not accept a connection. */
 export function isUnreachable(error: unknown): boolean {
   return causes(error).some(failsToReach);
 }

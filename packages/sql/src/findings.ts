@@ -1,13 +1,13 @@
 /**
- * What the doctor found when it checked one thing. Only `failing` means that something does not
- * work. `skipped` means that the doctor could not check it.
+ * The result of one check by the doctor. Only `failing` means that something does not work.
+ * `skipped` means that the doctor could not run the check.
  */
 export interface Finding {
   /** The outcome. `warning` means that everything works but something needs attention. */
   readonly outcome: 'ok' | 'warning' | 'failing' | 'skipped';
   /** What was found, in one sentence. */
   readonly detail: string;
-  /** What the operator can do about it, or null. */
+  /** What the operator can do about the finding. Null if there is no advice. */
   readonly remedy: string | null;
 }
 

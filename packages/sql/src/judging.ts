@@ -47,8 +47,8 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
 }
 
 /**
- * Returns a warning if this time limit of the server is too short for a normal load, or null.
- * Limits are in milliseconds. 0 means no limit.
+ * Returns a warning if this time limit of the server is too short for a normal load. Returns null
+ * otherwise. Limits are in milliseconds. 0 means no limit.
  */
 export function judgeLimit(name: string, limit: number, least: number): Finding | null {
   if (limit <= 0 || limit >= least) return null;

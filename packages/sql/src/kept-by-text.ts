@@ -1,6 +1,9 @@
 const MOST_KEPT = 1000;
 
-/** Returns a function that computes the result for each statement text only once and stores it. */
+/**
+ * Returns a function that caches the results of `compute` by statement text, up to a limited number
+ * of texts.
+ */
 export function keptByText<T>(compute: (sql: string) => T): (sql: string) => T {
   const kept = new Map<string, T>();
   return (sql) => {

@@ -5,12 +5,12 @@ import type { ColumnTypes, Migration } from './schema.ts';
 /** The table that lists the applied schema steps. */
 export const MIGRATIONS_TABLE = 'portico_migrations';
 
-/** The value of `applied_at` for a step that began but did not finish. */
+/** The value of `applied_at` for a step that was started but not finished. */
 export const BEGUN = 0;
 
 /**
- * Returns the steps that began or were applied, with their times. Empty before the first migration.
- * Changes nothing.
+ * Returns the steps that were started or applied, with their times. The result is empty before the
+ * first migration. Changes nothing in the database.
  */
 export async function knownMigrations(
   dialect: Dialect,
@@ -32,7 +32,7 @@ export function createTable({ identifier, time }: ColumnTypes): string {
   );
 }
 
-/** Returns the steps that are not applied. Includes steps that began but did not finish. */
+/** Returns the steps that are not applied. Includes steps that were started but not finished. */
 export function findMissing(
   migrations: readonly Migration[],
   known: ReadonlyMap<string, number>,

@@ -9,8 +9,8 @@ export interface PooledConnection extends EngineConnection {
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**
-   * Whether no transaction is open on the connection. The application may have left one open. Null
-   * if unknown.
+   * Returns whether no transaction is open on the connection. The application may have left a
+   * transaction open. Returns null if this is unknown.
    */
   isIdle(): boolean | null;
   /** Returns the connection to the pool. A broken connection is closed instead. */
@@ -33,7 +33,7 @@ export class LentConnection implements EngineConnection {
   #broken = false;
   #inTransaction = false;
   /**
-   * The error that rolled back the open transaction. Further statements are rejected with it.
+   * The error that rolled back the open transaction. Later statements are rejected with this error.
    * Otherwise, MySQL would commit each statement after a deadlock separately.
    */
   #undone: { readonly error: unknown } | null = null;

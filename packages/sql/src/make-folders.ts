@@ -3,7 +3,7 @@ import path from 'node:path';
 import { hasCode } from './errors.ts';
 
 /**
- * Creates a folder and its missing parents. Throws for a missing folder below /proc. Node's
+ * Creates a folder and its missing parents. Throws for a missing folder below /proc, because Node's
  * `recursive` option would never return there.
  */
 export function makeFolders(folder: string, mode?: number): void {

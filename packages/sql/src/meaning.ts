@@ -12,7 +12,7 @@ export type Meaning =
   | 'read-only'
   /**
    * The server refuses the connection, because the user, the password or the database is wrong. An
-   * operator must correct it, on the server or in the configuration.
+   * operator must correct this, on the server or in the configuration.
    */
   | 'refused'
   /** A conflict rolled back the whole transaction. The transaction can run again. */
@@ -28,7 +28,7 @@ export type Meaning =
 /** Returns the meanings of an error. Empty for an error of another engine. */
 export type MeaningsOf = (error: Error) => readonly (Meaning | undefined)[];
 
-/** Errors of a server that a wrong database URL causes, and what to do about each of them. */
+/** The server errors that a wrong database URL causes, each with what to do about it. */
 export type Remedies = readonly (readonly [of: RegExp, remedy: string])[];
 
 /**

@@ -72,7 +72,7 @@ const LOCK_SECONDS = 600;
 
 /**
  * Waits until another process has finished its migration. An embedded engine needs this loop,
- * because one statement waits too short a time for the lock.
+ * because a single statement does not wait long enough for the lock.
  */
 async function waitForLock<T>(
   database: Database,

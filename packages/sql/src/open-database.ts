@@ -15,7 +15,7 @@ const OPENERS: Readonly<Record<SqlDialect, EngineOpener>> = {
 
 /**
  * Opens the store at a URL. Throws a ConfigurationError unless the URL has one of these forms:
- * - `sqlite:<file>`, where the file is relative to the directory
+ * - `sqlite:<file>`, where a relative path starts at the option `directory`
  * - `sqlite::memory:`
  * - `postgres://…`, which may contain several servers: `postgres://…@one:5432,other:5432/…`
  * - `mysql://…` or `mariadb://…`

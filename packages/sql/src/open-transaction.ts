@@ -15,7 +15,7 @@ export interface TransactionLimits {
   readonly timer: Timer;
 }
 
-/** The transaction whose work runs now. */
+/** The transaction whose work is currently running. */
 const current = new AsyncLocalStorage<OpenTransaction>();
 
 /**
@@ -29,8 +29,8 @@ function innermostOpen(): OpenTransaction | undefined {
 }
 
 /**
- * Returns an error if a transaction of this store is open. A statement on the store itself and the
- * transaction would wait for each other.
+ * Returns an error if a transaction of this store is open, because a statement on the store itself
+ * and the transaction would then wait for each other. Returns null otherwise.
  */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {
@@ -41,13 +41,16 @@ export function refusalInside(store: object): TransactionError | null {
 
 /**
  * The connection for the work of a transaction. When the work ends, waits for statements that still
- * run, and rejects later statements, because other code may then already use the underlying
+ * run. Later statements are rejected, because other code may already be using the underlying
  * connection.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;
   readonly #connection: EngineConnection;
-  /** The open transaction of another store, if this transaction runs inside its work. */
+  /**
+   * The open transaction of another store, if this transaction started inside that transaction's
+   * work.
+   */
   readonly outer = innermostOpen();
   readonly #limits: TransactionLimits;
   readonly #since: number;

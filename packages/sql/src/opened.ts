@@ -15,7 +15,7 @@ export interface DatabaseConnections {
 
 /** A clock and a timer. The store uses them for its time limits. */
 export interface Timer {
-  /** Returns milliseconds since an arbitrary time. The result never decreases. */
+  /** Returns the time in milliseconds since an arbitrary moment. The result never decreases. */
   now(): number;
   /** Calls `call` once after this many milliseconds. Returns a function that cancels the call. */
   after(milliseconds: number, call: () => void): () => void;
@@ -36,7 +36,7 @@ export interface Timer {
  */
 export interface OpenedDatabase extends Database {
   /**
-   * The schema that contains the tables, on PostgreSQL. Null: the connection's `search_path` is
+   * The schema that contains the tables, on PostgreSQL. If null, the connection's `search_path` is
    * used.
    */
   readonly schema: string | null;

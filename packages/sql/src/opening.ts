@@ -15,7 +15,7 @@ export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
   readonly poolSize?: number;
   /**
    * How long a connection to a server is used, in seconds. Default: 300. Portico closes some
-   * connections up to 10% earlier, so that they do not all close at once.
+   * connections up to 10% earlier, so that they do not all close at the same time.
    */
   readonly connectionLifetime?: number;
   /**
@@ -81,7 +81,7 @@ interface Opening {
    * the engine.
    */
   readonly store: object | null;
-  /** How long a connection is used, in milliseconds. Null: the pool decides. */
+  /** How long a connection is used, in milliseconds. If null, the pool decides. */
   readonly lifetime: number | null;
   /** How long a statement may take, in seconds. */
   readonly statementTimeout: number;
@@ -105,8 +105,8 @@ function assemble(
   };
   const engine = open({ ...limits, ...times });
   const engineWithoutTimeout = () =>
-    // An embedded engine has no time limit to remove, because it does not wait for a server. In
-    // addition, an in-memory database cannot be opened a second time.
+    // An embedded engine has no time limit to remove, because it does not wait for a server. Also,
+    // an in-memory database cannot be opened a second time.
     getDialect({ dialect }).isEmbedded
       ? engine
       : open({ ...limits, statementTimeout: null, idleTimeout: null });

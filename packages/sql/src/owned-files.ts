@@ -38,7 +38,7 @@ export class NotGivenError extends Error {
   }
 }
 
-/** A folder. New files in it belong to the folder's owner. */
+/** A folder. The folder's owner becomes the owner of new files in it. */
 export interface OwnedFolder {
   /**
    * The id of the folder's owner. If this process is not root, the id of the user that runs this
@@ -60,14 +60,14 @@ export interface OwnedFolder {
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
 /**
- * Opens a folder. If it is missing, creates it with access only for its owner. Files that root
- * creates in another user's folder will belong to that user. Otherwise, a command run as root could
- * leave files that the server cannot read.
+ * Opens a folder. If it is missing, creates it with access only for its owner. If root creates
+ * files in another user's folder, that user becomes their owner. Otherwise, a command run as root
+ * could leave files that the server cannot read.
  *
  * The folder's owner may replace the folder with another folder or a link at any time. This must
- * not make root change the owner of other files. So the owner is read from the opened folder, and
- * files are written through the folder's descriptor. The owner of a new file is changed through the
- * file's open descriptor, never by name.
+ * not make root change the owner of other files. Therefore, the owner is read from the opened
+ * folder, and files are written through the folder's descriptor. The owner of a new file is changed
+ * through the file's open descriptor, never by name.
  */
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
@@ -95,8 +95,9 @@ const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
  * for its owner. If this process is root, the folder's owner becomes the owner of the file, if
  * possible.
  *
- * In another user's folder, root opens an existing file only if it is not a link and has no second
- * name. Otherwise, the owner of the folder could make root write to another file.
+ * In another user's folder, root opens an existing file only if it is not a link. Unless the
+ * folder's owner owns the file, the file must also have no second name (hard link). Otherwise, the
+ * owner of the folder could make root write to another file.
  */
 export function openToAppend(file: string, flags = APPENDING): number {
   const folder = madeFolder(path.dirname(file));
@@ -127,7 +128,7 @@ function createOwned(name: string, flags: number, folder: OwnedFolder): number |
   try {
     folder.give(descriptor);
   } catch {
-    // Root remains the owner of the file. Ignore the error.
+    // Ignore the error. Root then remains the owner of the file.
   }
   return descriptor;
 }
@@ -156,7 +157,7 @@ function openOwned(name: string, flags: number, file: string, { uid }: OwnedFold
 
 /**
  * Creates a folder if it is missing, with access only for its owner. If this process is root, the
- * owner of the parent folder becomes its owner, if possible.
+ * new folder gets the same owner as its parent folder, if possible.
  */
 export function makeFolder(folder: string): void {
   madeFolder(folder)?.close();
@@ -170,7 +171,7 @@ function madeFolder(folder: string): OwnedFolder | null {
   try {
     if (process.geteuid?.() === 0) return openOwnedFolder(folder);
   } catch {
-    // The call below reports the problem. Ignore the error here.
+    // Ignore the error here, because `makeFolders` reports the problem.
   }
   makeFolders(folder, 0o700);
   return null;
@@ -201,8 +202,8 @@ function openOrMake(folder: string): number {
 }
 
 /**
- * Opens the new folder. Refuses a link, and a folder that is not empty: both have replaced the
- * folder that was created here.
+ * Opens the new folder. Refuses a link, and a folder that is not empty, because each of these has
+ * replaced the folder that was created here.
  */
 function openMade(name: string, folder: string, owner: Stats): number {
   const descriptor = openSync(name, FOLDER | constants.O_NOFOLLOW);
@@ -228,8 +229,9 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
 }
 
 /**
- * Returns the path of an open folder. Throws on systems other than Linux: an open folder has no
- * path there, and its owner could replace the folder in the meantime.
+ * Returns the path of an open folder. Throws on systems other than Linux, because an open folder
+ * has no path there. With the folder's normal path, its owner could replace the folder in the
+ * meantime.
  */
 function getPath(descriptor: number, folder: string, { uid }: Stats): string {
   if (process.platform !== 'linux') throw new NotGivenError(folder, uid);

@@ -49,15 +49,16 @@ export interface PoolLimits {
    */
   readonly idleTimeout: number | null;
   /**
-   * How long a connection is used. Some connections end up to 10% earlier. Null: the pool decides.
+   * How long a connection is used. Some connections end up to 10% earlier. If null, the pool
+   * decides.
    */
   readonly connectionLifetime: number | null;
   readonly timer: Timer;
 }
 
 /**
- * Returns the value if it is a number, or else null. Use it for properties that the driver's types
- * do not declare.
+ * Returns the value if it is a number, and null otherwise. Use this function for properties that
+ * the driver's types do not declare.
  */
 export function numberOrNull(found: unknown): number | null {
   return typeof found === 'number' ? found : null;
@@ -84,7 +85,7 @@ export class PoolEngine implements Engine {
   #closed = false;
   #used = 0;
   #waiting = 0;
-  /** How many times a server turned out to be read-only. */
+  /** How many times Portico has found that a server is read-only. */
   #generation = 0;
   /** How long each connection may be used, and the value of `#generation` when it was opened. */
   readonly #uses = new WeakMap<
@@ -240,7 +241,7 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Takes a connection from the pool. Replaces a connection after its lifetime. By then, the
+   * Takes a connection from the pool. Replaces a connection whose lifetime has ended. By then, the
    * address may belong to another server, while a former primary still responds on the old
    * connection.
    */
@@ -310,17 +311,17 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Whether the connection must not be used again. After any error except a statement error, the
-   * connection's state is unknown, and the next BEGIN could commit an open transaction. A read-only
-   * server may be a former primary. All older connections lead to that server, so Portico replaces
-   * them too.
+   * Returns whether the connection must not be used again. After any error except a statement
+   * error, the connection's state is unknown, and the next BEGIN could commit an open transaction.
+   * A read-only server may be a former primary. All older connections lead to that server, so
+   * Portico replaces them too.
    */
   #breaks(error: unknown): boolean {
     if (isReadOnly(error)) this.#generation += 1;
     return !this.#isStatementError(error) || isUnavailable(error);
   }
 
-  /** Whether the outcome is unknown, because the error does not come from the server. */
+  /** Returns whether the outcome is unknown, because the error does not come from the server. */
   #tellsNothing(error: unknown): boolean {
     return !this.#isStatementError(error) && !isFoundUndone(error);
   }

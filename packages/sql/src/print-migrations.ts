@@ -11,9 +11,9 @@ import {
 import type { ColumnTypes, Migration } from './schema.ts';
 
 /**
- * Returns the SQL of the missing steps for other tools to apply. The SQL also marks the steps as
- * applied. Returns an empty string if no step is missing. Changes nothing in the database. The same
- * state of the database always results in the same SQL.
+ * Returns the SQL of the missing steps, so that other tools can apply it. The SQL also marks the
+ * steps as applied. Returns an empty string if no step is missing. Changes nothing in the database.
+ * The same state of the database always results in the same SQL.
  *
  * Rejects if an earlier migration was interrupted, or if a step needs to read data to build its
  * statements.
@@ -84,7 +84,7 @@ async function listStatements(
   return statements;
 }
 
-/** Statements that return rows. */
+/** Matches statements that return rows. */
 const READS = /^\s*(?:SELECT|VALUES|WITH|TABLE|SHOW|PRAGMA|EXPLAIN|DESC(?:RIBE)?)\b|\bRETURNING\b/i;
 
 /** Replaces each `?` outside quotes with its value. */

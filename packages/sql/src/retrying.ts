@@ -22,7 +22,7 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
   }
 }
 
-/** For how long to ask a server whether a commit succeeded, in milliseconds. */
+/** How long Portico tries to find out from a server whether a commit succeeded, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
 /**
  * The first pause between two attempts, in milliseconds. Each further pause is twice as long.
@@ -34,8 +34,7 @@ const LONGEST_PAUSE = 1000;
 /**
  * Returns whether a commit took effect although the connection was lost. Calls `committed` until
  * the store responds. After `within` milliseconds, returns false. If `within` is 0, calls
- * `committed` only once. A response from a standby, or from a store that is too busy, does not
- * count.
+ * `committed` only once. Ignores a response from a standby, or from a store that is too busy.
  */
 export async function resolveLostCommit(
   committed: () => Promise<boolean>,

@@ -39,8 +39,8 @@ const IS_READ = new RegExp(
 const isRead = keptByText((sql) => IS_READ.test(sql));
 
 /**
- * Whether the statement can be sent together with other callers' reads. A statement with a
- * parameter that the driver rejects cannot, because the driver would then send none of the reads.
+ * Returns whether the statement can be sent together with other callers' reads. Returns false if
+ * the driver rejects one of its parameters, because the driver would then send none of the reads.
  */
 export function isShareable({ sql, parameters }: Read): boolean {
   return (

@@ -13,25 +13,29 @@ import { readOwnMessages } from './own-messages.ts';
 import { createWords, type Messages, type Words } from './words.ts';
 
 /**
- * Functions that load a language, by tag (BCP 47). Only languages that are turned on are loaded.
+ * Maps the tag of each language (BCP 47) to a function that loads its messages. Only languages that
+ * are turned on are loaded.
  */
 export type Catalogs = Readonly<Record<string, () => Promise<Catalog>>>;
 
 /** The language settings of an application's pages. */
 export interface SpeakingOptions {
   /**
-   * The languages of pages:
+   * The languages in which pages are shown:
    *
    * - `false`: only English.
    * - `true`: all available languages.
-   * - A list of tags: these languages. The first one is the default.
+   * - A list of tags: only these languages. The first one is the default.
    */
   readonly languages?: boolean | readonly string[];
-  /** The folder with the application's messages, `<tag>.json`, or null. */
+  /**
+   * The folder with the application's messages, in one file `<tag>.json` for each language. Null if
+   * the application has no such folder.
+   */
   readonly folder?: string | null;
   /**
-   * Texts from the configuration, for example scope labels, by message key. The application's files
-   * can translate each text under its key.
+   * Texts that the configuration defines, for example scope labels, by message key. The
+   * application's files can translate a text under the same key.
    */
   readonly own?: Readonly<Record<string, string>>;
   /**
@@ -44,8 +48,8 @@ export interface SpeakingOptions {
 const wishes = new Note<readonly string[]>('ui_locales');
 
 /**
- * Records the `ui_locales` of a request that was sent earlier, for a later request whose URL does
- * not contain them.
+ * Applies the `ui_locales` of an earlier request to a later request whose URL does not contain
+ * them.
  */
 export function noteWish(request: Request, uiLocales: readonly string[]): void {
   wishes.set(request, uiLocales);
@@ -53,9 +57,12 @@ export function noteWish(request: Request, uiLocales: readonly string[]): void {
 
 /** Chooses the language of each page. Loads only languages that are turned on. */
 export class Speaking {
-  /** The tags of all languages that are turned on, default first. Null if languages are off. */
+  /**
+   * The tags of all languages that are turned on. The default language is first. Null if languages
+   * are off.
+   */
   readonly locales: readonly string[] | null;
-  /** The application's messages by language. */
+  /** The application's messages, by language tag. */
   readonly #files: ReadonlyMap<string, Catalog>;
   /** The tags of all languages that can be turned on. */
   readonly #there: readonly string[];
@@ -64,7 +71,7 @@ export class Speaking {
   readonly #loaded = new Map<string, Promise<Words>>();
 
   /**
-   * Throws a ConfigurationError with every problem of `oauth_server:languages` and of the
+   * Throws a ConfigurationError that lists every problem with `oauth_server:languages` and with the
    * application's files.
    */
   constructor({ languages = false, folder = null, own = {}, catalogs = {} }: SpeakingOptions = {}) {
@@ -86,15 +93,15 @@ export class Speaking {
       })),
     ];
     if (problems.length > 0) throw new ConfigurationError(problems);
-    // Load the languages now, as with views: a deployment may replace the files while this process
-    // runs (decision 22).
+    // Load the languages now, because a deployment may replace their files while this process runs
+    // (decision 22). Views are loaded early for the same reason.
     for (const locale of this.locales ?? [])
       this.#words(locale).catch(() => this.#loaded.delete(locale));
   }
 
   /**
-   * Returns the page texts in the language for a request. The first match counts: `ui_locales`,
-   * `Accept-Language`, the default language.
+   * Returns the page texts in the language for a request. Tries the languages in `ui_locales`
+   * first, then `Accept-Language`, and then uses the default language.
    */
   of(request: Request): Promise<Words> {
     if (this.locales === null) return this.#words('en');
@@ -106,8 +113,8 @@ export class Speaking {
   }
 
   /**
-   * Returns the headers for a page in this language: `Content-Language` and `Vary`. Empty if
-   * languages are off.
+   * Returns the headers for a page in this language: `Content-Language` and `Vary`. Returns an
+   * empty object if languages are off.
    */
   headers({ locale }: Words): Readonly<Record<string, string>> {
     return this.locales === null ? {} : { 'Content-Language': locale, Vary: 'Accept-Language' };

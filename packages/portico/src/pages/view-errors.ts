@@ -1,7 +1,7 @@
 import { compileFunction } from 'node:vm';
 import type { Eta } from 'eta';
 
-/** A problem of a view, with its location. */
+/** A problem in a view, with its location. */
 export interface ViewProblem {
   /** The absolute path of the view's file. */
   readonly file: string;
@@ -54,7 +54,7 @@ export function locateErrors(eta: Eta): void {
     }
   };
   eta.RuntimeErr = (error, _, line, file) => {
-    // An error from an included view already names its file and line.
+    // Keep an error from an included view, because it already names the file and line.
     throw error instanceof ViewError
       ? error
       : new ViewError({ file, line, reason: errorMessage(error) }, error);
@@ -98,7 +98,8 @@ function syntaxError(eta: Eta, text: string, file: string, error: unknown): View
   return new ViewError({ file, ...found }, error);
 }
 
-// Brackets. JavaScript reports an unclosed bracket only at the end of the file.
+// Portico checks the brackets itself, because JavaScript reports an unclosed bracket only at the
+// end of the file.
 
 interface Place {
   readonly line: number | null;
@@ -106,7 +107,7 @@ interface Place {
 }
 
 const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-/** Matches strings and comments. Brackets inside them do not count. */
+/** Matches strings and comments. Brackets inside them are ignored. */
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
 /**
@@ -145,7 +146,9 @@ function unbalanced(blocks: readonly Block[]): Place | null {
     : { line: left.line, reason: `'${left.bracket}' is never closed` };
 }
 
-/** Finds a syntax error's place by compiling the code that the engine generates from the view. */
+/**
+ * Finds the place of a syntax error by compiling the code that the engine generates from the view.
+ */
 function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;
   try {

@@ -8,9 +8,9 @@ import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-e
 /** An application's pages, as Eta templates. */
 export interface Views {
   /**
-   * Renders a view by name (`oauth/consent`). The application's own file with this name is used
-   * first. `t` and `markup` default to English. Throws a ViewError with the file and line if the
-   * view cannot be compiled or rendered.
+   * Renders a view by name, for example `oauth/consent`. Uses the application's own file with this
+   * name if there is one. `t` and `markup` default to English. Throws a ViewError with the file and
+   * line if the view cannot be compiled or rendered.
    */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
   /** Returns the problems of all views that cannot be compiled, in all folders. */
@@ -21,8 +21,8 @@ const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
 
 /**
- * The built-in views of the published package. Each key stands for the path of a views folder, and
- * appears in error messages.
+ * The built-in views of the published package. Each key is used in place of the path of a views
+ * folder, also in error messages.
  */
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 
@@ -43,8 +43,8 @@ export function builtInFolder(
 /** Options for `createViews`. */
 export interface ViewsOptions {
   /**
-   * Whether to read the files again for every page, so that the page shows each change. Use this
-   * during development. Defaults to false.
+   * Whether to read the files again for every page, so that changes are visible immediately. Use
+   * this during development. Defaults to false.
    */
   readonly reloads?: boolean;
   /** Data for every view, in addition to the view's own data. Defaults to no data. */
@@ -71,7 +71,7 @@ export function createViews(
   given: readonly string[],
   { reloads = false, data: everywhere = {} }: ViewsOptions = {},
 ): Views {
-  // Remove duplicates, because all built-in views of the published package have the same folder.
+  // Remove duplicates, because in the published package all built-in views have the same folder.
   const directories = [...new Set(given)];
   const read = () => directories.map((directory) => ({ directory, texts: readTexts(directory) }));
   const folders = read();
@@ -127,8 +127,8 @@ interface ViewFile {
 }
 
 /**
- * Returns the views in a folder, by file. Files that are not found here, for example behind a
- * symbolic link, are read when they are needed.
+ * Returns the views in a folder, by file. Files that this function does not find, for example
+ * behind a symbolic link, are read when they are needed.
  */
 function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
@@ -144,7 +144,7 @@ function readTexts(directory: string): ReadonlyMap<string, string> {
       if (entry.endsWith(SUFFIX)) texts.set(file, readFileSync(file, 'utf8'));
     }
   } catch {
-    // Rendering reports a view that cannot be read. Ignore the error here.
+    // Ignore the error here, because rendering reports a view that cannot be read.
   }
   return texts;
 }

@@ -38,7 +38,10 @@ export interface Words {
   readonly tag: typeof tag;
 }
 
-/** A message key with values. It is translated when the reader's language is known. */
+/**
+ * A message key with the values for the message. The message is translated when the reader's
+ * language is known.
+ */
 export interface Said {
   readonly key: MessageKey;
   readonly values?: MessageValues;
@@ -53,7 +56,10 @@ export interface PageText {
   readonly message: Text;
 }
 
-/** Returns a page's title and message. `values` fills the placeholders of both. */
+/**
+ * Returns a page's title and message. `values` fills the placeholders in the title and in the
+ * message.
+ */
 export function page(key: PageKey, values: MessageValues = {}): PageText {
   return { title: { key: `${key}.title`, values }, message: { key: `${key}.message`, values } };
 }
@@ -70,8 +76,8 @@ export interface Messages {
 }
 
 /**
- * Creates the texts of a language. Uses the first catalog that contains a message, and English if
- * none does.
+ * Creates the texts of a language. Takes each message from the first catalog that contains it, or
+ * from English if no catalog does.
  */
 export function createWords(
   locale: string,
@@ -83,7 +89,9 @@ export function createWords(
   const isolated =
     direction === 'rtl' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text;
 
-  /** Joins the parts of a message. Texts go through `literal`, and values through `insert`. */
+  /**
+   * Joins the parts of a message. Converts its texts with `literal` and its values with `insert`.
+   */
   function written<Value>(
     key: string,
     values: Readonly<Record<string, Value>>,
@@ -130,7 +138,10 @@ export function createWords(
   };
 }
 
-/** Whether the value is HTML content. A list of plain texts is not: it is formatted as a list. */
+/**
+ * Returns whether the value is HTML content. A list of plain texts is not HTML content. It is
+ * formatted as a list.
+ */
 function isContent(value: MessageValue | Content): value is Content {
   return (
     value instanceof Markup ||

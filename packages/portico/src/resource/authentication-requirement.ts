@@ -16,11 +16,13 @@ export interface ToldAuthentication {
   readonly acr?: string | undefined;
 }
 
-/** How the person must authenticate, for a challenge (RFC 9470 section 3). */
+/**
+ * A requirement for the person's authentication, as a challenge describes it (RFC 9470 section 3).
+ */
 export interface AuthenticationDemand {
-  /** The maximum age of the authentication, in seconds. Null for any age. */
+  /** The maximum age of the authentication, in seconds. Null if any age is accepted. */
   readonly maxAge: number | null;
-  /** The accepted levels. Empty for any level. */
+  /** The accepted levels. Empty if any level is accepted. */
   readonly acrValues: readonly string[];
 }
 
@@ -30,7 +32,9 @@ export interface AuthenticationDemand {
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Reads a requirement. Throws if it is invalid, because the API's own code contains it. */
+/**
+ * Reads a requirement. Throws if it is invalid, because this is a mistake in the API's own code.
+ */
 export function readRequirement({ maxAge, acr }: AuthenticationRequirement): AuthenticationDemand {
   const acrValues = acr === undefined ? [] : typeof acr === 'string' ? [acr] : acr;
   if (maxAge === undefined && acrValues.length === 0)
@@ -46,8 +50,8 @@ export function readRequirement({ maxAge, acr }: AuthenticationRequirement): Aut
 }
 
 /**
- * Returns why the authentication is not sufficient, or null if it is. The reason is for the log.
- * `now` is in milliseconds since 1970.
+ * Returns the reason why the authentication is not sufficient, for the log. Returns null if the
+ * authentication is sufficient. `now` is in milliseconds since 1970.
  */
 export function authenticationProblem(
   told: ToldAuthentication | null,

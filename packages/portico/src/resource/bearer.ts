@@ -9,10 +9,9 @@ import type { AccessToken, Death, Details } from '../store/grant.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
 /**
- * How the client sent the token. A token that is bound to a key is not valid with the scheme
- * Bearer. A token that is not bound is not valid with the scheme for bound tokens (RFC 9449 section
- * 7.2). Introspection needs no proof, because its caller does not use the token. It receives the
- * key in the response.
+ * How the client sent the token. The scheme Bearer is only for tokens that are not bound to a key.
+ * The scheme for bound tokens is only for bound tokens (RFC 9449 section 7.2). Introspection needs
+ * no proof: its caller does not use the token, and receives the key in the response.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
@@ -24,16 +23,16 @@ export interface UsableToken {
   /** The client's own profile. Null if it has none. */
   readonly clientProfile: string | null;
   /**
-   * The token's scopes for which the client is still registered and which the resource still
-   * offers. The user's permissions are not checked yet. If the token is not bound, excludes scopes
-   * that only bound tokens can have.
+   * The token's scopes that the client is still registered for and the resource still offers. The
+   * user's permissions have not been checked yet. If the token is not bound, scopes that only bound
+   * tokens can have are left out.
    */
   readonly scopes: readonly string[];
   /** The user's account. Null for a client-credentials token. */
   readonly user: UserInterface | null;
   /** The user's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
-  /** The audience that the token is for, or null. */
+  /** The audience that the token is for. Null if the token has no audience. */
   readonly audience: string | null;
   /** When the token was issued, in milliseconds since 1970. */
   readonly issuedAt: number;
@@ -65,14 +64,14 @@ export interface NoToken {
   /** The client and authorization of the token, if known. For the log only. */
   readonly of?: TokenOwner;
   /**
-   * The value for the client's next proof. Set only if the request used the scheme for bound
-   * tokens.
+   * The value for the client's next proof, for example a nonce. Set only if the request used the
+   * scheme for bound tokens.
    */
   readonly proof?: { readonly answer: string | null };
 }
 
 /**
- * Looks up access tokens. If a token is missing or unusable, does not throw. The caller decides
+ * Looks up access tokens. Does not throw if a token is missing or unusable. The caller decides
  * whether to refuse the request.
  */
 export class BearerTokens {
@@ -83,9 +82,9 @@ export class BearerTokens {
   readonly #refusal: (audience: string | null) => string | null;
 
   /**
-   * `binding` is null if tokens are not bound to keys. `refusal` returns why this resource does not
-   * accept a token for an audience, or null if it does. By default, it accepts tokens for all of
-   * the server's audiences.
+   * `binding` is null if tokens are not bound to keys. `refusal` returns the reason why this
+   * resource does not accept a token for an audience, or null if it accepts the token. By default,
+   * the resource accepts tokens for all of the server's audiences.
    */
   constructor(
     server: Server,
@@ -148,15 +147,18 @@ export class BearerTokens {
   }
 
   /**
-   * Returns the token's scopes that are valid now. If the token belongs to a user, the user must
-   * have the permission for each scope.
+   * Returns the token's scopes that are valid now. If the token was issued for a user, the user
+   * must have the permission for each scope.
    */
   async honouredScopes({ scopes, user }: UsableToken): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#server;
     return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
   }
 
-  /** Returns why access that an organization granted is no longer valid, or null if it is valid. */
+  /**
+   * Returns the reason why access granted by an organization is no longer valid, or null if it is
+   * still valid.
+   */
   async #givenProblem(token: AccessToken): Promise<string | null> {
     const { person, clientId, issuedAt, details } = token;
     if (person === null || details === undefined || givenBy(details) === null) return null;
@@ -181,8 +183,8 @@ export class BearerTokens {
   }
 
   /**
-   * Looks up a bound token and then checks its proof. For a caller without a usable token, the
-   * server verifies no signature and does not record the proof as used.
+   * Looks up a bound token, and checks its proof only if the token is usable. For an unusable
+   * token, the server verifies no signature and does not record the proof as used.
    */
   async #proved(
     checks: KeyBinding,

@@ -7,12 +7,12 @@ import { listedScopes } from '../tokens/scopes.ts';
 export interface ResourceNeeds {
   /**
    * The API's metadata (RFC 9728 section 2). It replaces the metadata that the server would publish
-   * for the API. The server uses it only if it publishes metadata for the API.
+   * for the API. It has no effect if the server publishes no metadata for the API.
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
-   * Whether a new authorization also contains the scopes that the user has already allowed the
-   * client. A client can then request scopes one after the other, when it needs them.
+   * Whether a new authorization also contains the scopes that the user has granted to the client
+   * before. A client can then request scopes one after the other, when it needs them.
    */
   readonly stepUp?: boolean;
   /**
@@ -35,7 +35,7 @@ export interface PublishedResource {
 
 /** The parts that features provide for the protected API. */
 export interface ResourceParts {
-  /** How tokens are bound. Null if they are not. */
+  /** How tokens are bound to keys. Null if they are not bound. */
   readonly binding: { readonly offer: BindingOffer } | null;
   /** Where clients find the API's metadata. Null if challenges do not link to any. */
   readonly resource: PublishedResource | null;
@@ -85,13 +85,13 @@ export class ProtectedResource {
     return this.#needs.metadata ?? this.#own;
   }
 
-  /** Adds settings for the API. They replace earlier values. */
+  /** Adds settings for the API. New values replace earlier values. */
   add(more: ResourceNeeds): void {
     this.#needs = { ...this.#needs, ...more };
   }
 }
 
-/** All APIs that tokens are for. */
+/** All APIs that tokens can be issued for. */
 export class ProtectedResources {
   /** The API for requests that name no resource: `oauth_server:audience`, or none. */
   readonly main: ProtectedResource;

@@ -4,7 +4,7 @@ import type { BearerTokens, NoToken, TokenOwner, UsableToken } from './bearer.ts
 import type { BearerErrorCode } from '../errors.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 
-/** Methods that features add to `token()`. Each feature declares its methods here. */
+/** Methods that features add to `token()`. Each feature declares its methods in this interface. */
 export interface TokenMembers {}
 
 /**
@@ -18,14 +18,14 @@ export interface TokenAccessor extends TokenMembers {
    */
   requireUsable(): void;
   /**
-   * Requires a usable token with this scope. If the token belongs to a user, the user must still
-   * have the scope's permission.
+   * Requires a usable token with this scope. If the token was issued for a user, the user must
+   * still have the scope's permission.
    *
    * If there is no usable token, throws an error that becomes a 401 response. If the token is not
    * sufficient, throws an error that becomes a 403 response.
    */
   requireScope(scope: string): void;
-  /** Whether `requireScope` would succeed. */
+  /** Returns whether `requireScope` would succeed. */
   can(scope: string): boolean;
   /**
    * Returns the account of the user that the token was issued for. Returns null if there is no
@@ -75,8 +75,8 @@ export interface TokenRefusal {
   /** The client and authorization of the token. Missing if unknown. */
   readonly of?: TokenOwner;
   /**
-   * Whether the token has the scope but the user no longer has the permission. Another token would
-   * not help then.
+   * Whether the token has the scope but the user no longer has the permission. In this case,
+   * another token would not help.
    */
   readonly isUnheld?: boolean;
   /** Additional parameters for the challenge. */
@@ -90,8 +90,8 @@ export interface TokenRefusal {
 export type Refuse = (refusal: TokenRefusal) => never;
 
 /**
- * Looks up the token in an `Authorization` header, with its account and the permissions for its
- * scopes. `asked` returns the request.
+ * Looks up the token in an `Authorization` header, the token's account, and the permissions for the
+ * token's scopes. `asked` returns the request.
  */
 export type TokenLookUp = (
   authorization: string | null,
@@ -102,7 +102,10 @@ export type TokenLookUp = (
 /** The scopes that a handler can require with `token()`. */
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
-  /** On a server with several resources, the resource that the scopes belong to. Null for none. */
+  /**
+   * The resource whose scopes these are. Null if they are not the scopes of a resource. Missing if
+   * no resources are configured.
+   */
   readonly resource?: string | null;
 }
 

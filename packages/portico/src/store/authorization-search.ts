@@ -2,14 +2,14 @@ import type { PersonReference } from '../person.ts';
 import type { RegisteredBy } from './client.ts';
 
 /**
- * An active authorization:
+ * An active authorization. It meets all of these conditions:
  *
  * - Neither the authorization nor its client is revoked.
  * - At least one of its tokens has not expired.
  * - Its client may still use a grant type that starts this kind of access.
  */
 export interface HeldAuthorization {
-  /** The authorization's id. It grants no access. */
+  /** The authorization's id. It cannot be used to get access. */
   readonly id: string;
   /** The client that has access. */
   readonly client: HoldingClient;
@@ -30,11 +30,11 @@ export interface HeldAuthorization {
   readonly createdAt: number;
   /**
    * When tokens were last issued, in milliseconds since 1970. Null if none were issued. `unknown`
-   * if they were issued by an older release, which did not record the time.
+   * if an older release, which did not record the time, issued them.
    */
   readonly usedAt: number | 'unknown' | null;
   /**
-   * When the authorization's last token expires, in milliseconds since 1970. Each refresh moves
+   * When the authorization's last token expires, in milliseconds since 1970. Each refresh changes
    * this time.
    */
   readonly expiresAt: number;
@@ -66,8 +66,8 @@ export interface AuthorizationFilter {
   readonly scope?: string;
   /**
    * Only authorizations that have received no tokens since this time, in milliseconds since 1970.
-   * If it is unknown when tokens were last issued, the authorization's creation time is compared
-   * instead.
+   * If it is unknown when tokens were last issued, the time when the authorization was created is
+   * compared instead.
    */
   readonly unusedSince?: number;
 }
@@ -87,7 +87,7 @@ export interface HeldRange {
 /** How many of the newest authorizations are active. */
 export interface CountedHeld {
   readonly authorizations: number;
-  /** How many people gave the active authorizations. */
+  /** The number of people who gave the active authorizations. */
   readonly people: number;
   /** Whether all rows were read. If false, more authorizations may be active. */
   readonly isAll: boolean;

@@ -11,7 +11,7 @@ export const BATCH = 500;
  */
 const LONGEST_PAUSE = 500;
 
-/** Options of an action that works in batches. */
+/** Options for an action that works in batches. */
 export interface Lasting extends Acting {
   /**
    * Called after each batch with the number of authorizations that the action has ended or removed

@@ -17,7 +17,10 @@ export interface DemandDescription {
   readonly field: DemandField;
   /** The `oauth_server` setting that turns the feature on. */
   readonly key: string;
-  /** The error for registering a client with this demand while the setting is off. */
+  /**
+   * The error message for an attempt to register a client with this demand while the setting is
+   * off.
+   */
   readonly unmet: string;
   /**
    * What happens to clients with this demand while the setting is off. The text follows "so" in a
@@ -26,8 +29,8 @@ export interface DemandDescription {
   readonly effect: string;
   /**
    * Whether the demand is checked strictly in client documents. If true, Portico rejects a document
-   * whose flag is not a boolean. It also fetches the document again when the server can no longer
-   * meet the demand.
+   * whose flag is not a boolean. Portico also fetches the document again when the server can no
+   * longer meet the demand.
    */
   readonly isStrict: boolean;
   /** The option of `oauth:client:create` that sets the demand. */
@@ -37,8 +40,8 @@ export interface DemandDescription {
 }
 
 /**
- * The demands that the store has a column for, by client field. Each value is the demand's name in
- * a registration.
+ * Maps the client field of each demand to the demand's name in a registration. The store has a
+ * column for each of these demands.
  */
 const ASKED = {
   pushesRequests: 'requirePushedAuthorizationRequests',
@@ -69,14 +72,14 @@ function demandsWhere(isDemanded: (field: DemandField) => boolean): ClientDemand
 export const NO_DEMANDS: ClientDemands = demandsWhere(() => false);
 
 /**
- * Returns the demands in a registration. With `all`, returns all demands, because the client's
- * profile requires them.
+ * Returns the demands in a registration. If `all` is true, returns all demands, because the
+ * client's profile requires them.
  */
 export function getDemands(registration: AskedDemands, all: boolean): ClientDemands {
   return demandsWhere((field) => all || registration[ASKED[field]] === true);
 }
 
-/** Returns a client's demands. `isSet` decides which demands it has. */
+/** Returns a client's demands. `isSet` decides which demands the client has. */
 export function demandsSet<Demand extends DemandDescription>(
   demands: readonly Demand[],
   isSet: (demand: Demand) => boolean,
@@ -98,7 +101,10 @@ export function askedDemands<Demand extends DemandDescription>(
   return registrationOfDemands(demandsSet(demands, isSet));
 }
 
-/** Returns why the server cannot meet a client's demands, or null if it can meet all of them. */
+/**
+ * Returns the reason why the server cannot meet a client's demands, or null if it can meet all of
+ * them.
+ */
 export function unmetProblem(
   demands: readonly ClientDemand[],
   demanded: ClientDemands,

@@ -8,12 +8,12 @@ export const NEVER_USED = 86_400_000;
  */
 export const UNUSED = 91 * 86_400_000;
 
-/** How long a registration counts towards the limit for its network, in milliseconds. */
+/** How long a registration is included in the limit for its network, in milliseconds. */
 export const COUNTED = 3_600_000;
 
 /**
- * Whether a self-registered client has expired because it was not used. The client's row may still
- * exist.
+ * Returns whether a self-registered client has expired because it was not used. The client's row
+ * may still exist.
  */
 export function hasExpired({ registeredBy, usedAt, createdAt }: Client, now: number): boolean {
   if (registeredBy !== 'registration') return false;

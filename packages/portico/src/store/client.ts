@@ -29,9 +29,10 @@ export type ApplicationType = 'web' | 'native';
  *
  * - `operator`: an operator of this server.
  * - `registration`: the client itself, at the registration endpoint (RFC 7591).
- * - `document`: the client's document. Its URL is the client id.
+ * - `document`: the client itself, through its client document. The URL of the document is the
+ *   client id.
  *
- * Do not trust the data of a client that no operator registered.
+ * Do not trust the data of a client unless an operator has registered the client.
  */
 export type RegisteredBy = 'operator' | 'registration' | 'document';
 
@@ -51,8 +52,8 @@ export interface ClientMetadata {
   /** The algorithm that signs the client's ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /**
-   * Whether the client is public. A public client cannot keep a secret, so it states its client id,
-   * but cannot prove it.
+   * Whether the client is public. A public client cannot keep a secret. It sends its client id, but
+   * cannot prove that the id is its own.
    */
   readonly public: boolean;
   /**
@@ -60,13 +61,16 @@ export interface ClientMetadata {
    */
   readonly applicationType: ApplicationType;
   /**
-   * The client's own keys or its workload. A client with keys can authenticate in no other way.
+   * The client's own keys or its workload. A client with keys cannot authenticate in any other way.
    * Null for a client with a secret and for a public client.
    */
   readonly keys: ClientKeys | null;
   /** Whether the client must push its authorization requests (RFC 9126 section 6). */
   readonly pushesRequests: boolean;
-  /** Whether the client's tokens must be bound to a key that it proves (RFC 9449 section 5.2). */
+  /**
+   * Whether the client's tokens must be bound to a key, which the client must prove to have (RFC
+   * 9449 section 5.2).
+   */
   readonly dpopBoundAccessTokens: boolean;
   /**
    * The profile that the client must follow, for example `fapi2`. Null if only the server's profile
@@ -109,9 +113,8 @@ export interface Client extends ClientMetadata, ClientLook {
   /** When the client was registered, in milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * The last day on which the client was used, in milliseconds since 1970. A client is used when a
-   * user allows it or when it receives tokens. Null if the client was never used, or if an operator
-   * registered it.
+   * The last day on which a user allowed the client or the client received tokens, in milliseconds
+   * since 1970. Null if neither has happened, or if an operator registered the client.
    */
   readonly usedAt: number | null;
   /**
@@ -121,12 +124,12 @@ export interface Client extends ClientMetadata, ClientLook {
   readonly revokedAt: number | null;
 }
 
-/** Writes data that belongs to a client, in the transaction that writes the client. */
+/** Writes a client's additional data, in the same transaction as the client. */
 export type ClientAddition = (connection: SqlConnection) => Promise<void>;
 
 /** A client's logo, set by an operator. Portico has checked that the bytes are an image. */
 export interface ClientLogo {
-  /** SHA-256 of the image, base64url. */
+  /** The SHA-256 hash of the image, in base64url. */
   readonly hash: string;
   /** The media type, for example `image/png`. */
   readonly mediaType: string;
@@ -147,19 +150,21 @@ export interface ClientKeys {
   /** The URL where the client publishes its keys. Null if this server stores the keys. */
   readonly jwksUri: string | null;
   /**
-   * The only algorithm that the client signs with (`token_endpoint_auth_signing_alg`). Null for any
-   * algorithm.
+   * The only algorithm that the client signs with (`token_endpoint_auth_signing_alg`). Null if it
+   * may use any algorithm.
    */
   readonly algorithm: string | null;
   /** The workload. Missing for a client with its own keys. */
   readonly workload?: Workload;
 }
 
-/** A program that its platform identifies with a signed token, for example a Kubernetes pod. */
+/**
+ * A program that is identified by a signed token from its platform, for example a Kubernetes pod.
+ */
 export interface Workload {
-  /** The trusted issuer of its tokens, as in `oauth_server:trusted_issuers`. */
+  /** The trusted issuer of the workload's tokens, as in `oauth_server:trusted_issuers`. */
   readonly issuer: string;
-  /** The `sub` of its tokens. Can be a pattern whose last segment is `*`. */
+  /** The `sub` of the workload's tokens. It can be a pattern whose last segment is `*`. */
   readonly subject: string;
 }
 

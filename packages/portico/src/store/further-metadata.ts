@@ -11,37 +11,37 @@ export type FieldShape = 'texts' | 'text' | 'flag';
 export interface MetadataField {
   /** The field's name, for example `post_logout_redirect_uris`. */
   readonly name: string;
-  /** What messages call one value, for example `post-logout redirect URI`. */
+  /** The term for one value in messages, for example `post-logout redirect URI`. */
   readonly called: string;
   /** The field's type in JSON. Defaults to a list of strings. */
   readonly shape?: FieldShape;
   /**
-   * The option of `oauth:client:create` and `oauth:client:update` that sets the field. It can be
-   * repeated. For a flag, the option takes no value. If no option is set, only clients that
+   * The option of `oauth:client:create` and `oauth:client:update` that sets the field. The option
+   * can be repeated. For a flag, it takes no value. If this property is missing, only clients that
    * register themselves, and imported clients, can have the field.
    */
   readonly option?: { readonly flag: string; readonly says: string };
   /**
    * Which clients that register themselves can have the field. By default, all of them can.
    *
-   * - `with-token`: only clients that register with an initial access token. Otherwise, anyone
-   *   could make this server send requests to other servers. If a client registers without a token,
-   *   the server does not store the field.
+   * - `with-token`: only clients that register with an initial access token. Without this limit,
+   *   anyone could make this server send requests to other servers. If a client registers without a
+   *   token, the server does not store the field.
    * - `never`: no client that registers itself.
    */
   readonly selfRegistered?: 'with-token' | 'never';
   /** The maximum number of values for one client. */
   readonly most: number;
   /**
-   * Returns why a client cannot have this value, or null if it can. The result continues the
-   * sentence "The {called} {value} …".
+   * Returns the reason why a client cannot have this value, or null if it can have the value. The
+   * result continues the sentence "The {called} {value} …".
    */
   problem(value: string, applicationType: ApplicationType, rules: UrlRules): string | null;
 }
 
 /** Rules for URLs that depend on the server's environment. */
 export interface UrlRules {
-  /** Whether this server may send requests to URLs with any port. For development. */
+  /** Whether this server may send requests to URLs with any port. Intended for development. */
   readonly anyPort: boolean;
 }
 
@@ -68,7 +68,7 @@ export function furtherJson(
 
 /** The client metadata fields that features add, and the stored values of clients. */
 export class FurtherMetadata {
-  /** The fields of features that are turned on. */
+  /** The fields of all features that are turned on. */
   readonly fields: readonly MetadataField[];
   readonly #rules: UrlRules;
   readonly #records: FurtherMetadataRecords;
@@ -104,7 +104,7 @@ export class FurtherMetadata {
 
   /**
    * Checks values before a client is written. Throws a RegistrationError if the server does not
-   * offer one of the fields, or if a client of this type cannot have one of the values.
+   * offer one of the fields. Also throws if a client of this type cannot have one of the values.
    */
   check(values: FurtherValues, applicationType: ApplicationType): void {
     for (const [name, given] of Object.entries(values)) {
@@ -139,8 +139,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a function that writes these values in the transaction that writes the client. Fields
-   * that are not given do not change. Returns undefined if no field is given. Call `check` first.
+   * Returns a function that writes these values in the same transaction as the client. Fields that
+   * are not given do not change. Returns undefined if no field is given. Call `check` first.
    */
   writing(clientId: string, values: FurtherValues = {}): ClientAddition | undefined {
     if (Object.keys(values).length === 0) return undefined;
@@ -148,11 +148,11 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a function that writes the values of new clients, by client id, in the transaction that
-   * inserts the clients. It also removes what earlier clients with these ids left behind. Returns
-   * undefined if the server has no fields. Call `check` first.
+   * Returns a function that writes the values of new clients, by client id, in the same transaction
+   * as the clients. The function also removes the values that earlier clients with these ids left
+   * behind. Returns undefined if the server has no fields. Call `check` first.
    *
-   * Only clients whose ids the operator chooses need this. Other ids are random.
+   * This method is needed only for clients whose ids an operator chooses. Other ids are random.
    */
   writingNew(clients: ReadonlyMap<string, FurtherValues>): ClientAddition | undefined {
     if (this.fields.length === 0) return undefined;

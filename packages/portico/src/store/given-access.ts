@@ -9,7 +9,8 @@ import type { Details } from './grant.ts';
  */
 export interface GivenAccess {
   /**
-   * Returns why the access is no longer valid, or null if it is valid. The reason is for the log.
+   * Returns the reason why the access is no longer valid, for the log. Returns null if the access
+   * is still valid.
    */
   refusal(access: AccessInUse): Promise<string | null>;
   /**
@@ -20,13 +21,13 @@ export interface GivenAccess {
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /**
    * Removes everything that is stored about this person. Remove the person's subject first. Access
-   * that has ended stays ended, but the row that says so no longer names the person. Returns false
-   * if nothing was stored.
+   * that has ended stays ended, but the row that records this no longer names the person. Returns
+   * false if nothing was stored.
    */
   forget(person: PersonReference): Promise<boolean>;
 }
 
-/** An access token that was issued for access that an organization granted. */
+/** An access token that was issued for access granted by an organization. */
 export interface AccessInUse {
   readonly person: PersonReference;
   readonly clientId: string;
@@ -46,8 +47,8 @@ export function givenBy(details: Details | undefined): string | null {
 }
 
 /**
- * Returns the details for an authorization that an organization grants. They name the account at
- * the organization's issuer.
+ * Returns the details for an authorization that an organization grants. The details name the
+ * account at the organization's issuer.
  */
 export function givenDetails({ issuer, tenant, subject }: AssertedAccount): Details {
   return { given_by: issuer, given_tenant: tenant, given_subject: subject };

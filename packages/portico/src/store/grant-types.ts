@@ -18,8 +18,8 @@ export interface GrantRules {
    */
   readonly clients: 'any' | 'confidential';
   /**
-   * Whether a client that registers itself never gets the grant, although a person allows the
-   * access. Default: false.
+   * Whether a client that registers itself can never have the grant, even though a person allows
+   * the access. Defaults to false.
    */
   readonly isForOperators?: true;
 }
@@ -60,16 +60,16 @@ export class GrantTypes {
   }
 
   /**
-   * Whether only clients that an operator registered may have this grant. With such a grant, an
-   * organization gives a client access without a consent page, and the organization identifies the
-   * client only by its id.
+   * Returns whether only clients that an operator registered may have this grant. With such a
+   * grant, an organization gives a client access without a consent page, and the organization
+   * identifies the client only by its id.
    */
   isForOperators(name: string): boolean {
     const rules = this.#rules.get(name);
     return rules?.begins === 'organization' || rules?.isForOperators === true;
   }
 
-  /** Whether only clients that authenticate may have this right. */
+  /** Returns whether only clients that authenticate may have this right. */
   isConfidential(name: string): boolean {
     return name === INTROSPECTION || this.#rules.get(name)?.clients === 'confidential';
   }
@@ -79,7 +79,10 @@ export class GrantTypes {
     return this.names.filter((name) => this.begin([name], holder));
   }
 
-  /** Returns the grants that start access in this way. */
+  /**
+   * Returns the grants whose access is started by a person, by the client itself, or by an
+   * organization, depending on `beginning`.
+   */
   beginningAs(beginning: Beginning): readonly Grant[] {
     return this.names.filter((name) => this.#rules.get(name)?.begins === beginning);
   }
@@ -94,7 +97,7 @@ export class GrantTypes {
 
   /**
    * Whether access can start with one of these grants. If `holder` is set, only grants that start
-   * access for this kind of holder count.
+   * access for this kind of holder are considered.
    */
   begin(grants: readonly string[], holder?: Holder): boolean {
     return grants.some((name) => {

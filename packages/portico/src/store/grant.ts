@@ -6,8 +6,8 @@ import type { Renewal } from './renewal.ts';
 export type Holder = 'person' | 'client';
 
 /**
- * Who starts access: the person or client that will have it, or an organization that grants access
- * to a person's account.
+ * Who starts access: the person or client that gets the access, or an organization that grants
+ * access to a person's account.
  */
 export type Beginning = Holder | 'organization';
 
@@ -33,13 +33,13 @@ export interface Family {
   readonly subject: string;
   readonly scopes: readonly string[];
   /**
-   * The resource that the tokens are for, or null. Set when the person gives consent. A refresh
-   * does not change it.
+   * The resource that the tokens are for. Null if they are not for a resource. It is set when the
+   * person gives consent, and a refresh does not change it.
    */
   readonly audience: string | null;
   /**
-   * The thumbprint of the key that the client must prove when it uses the authorization code or a
-   * refresh token (RFC 9449 sections 5 and 10). Null if no key is required.
+   * The thumbprint of the client's key (RFC 9449 sections 5 and 10). The client must prove this key
+   * when it uses the authorization code or a refresh token. Null if no key is required.
    */
   readonly thumbprint: string | null;
   /**
@@ -48,8 +48,8 @@ export interface Family {
    */
   readonly isBoundLate?: boolean;
   /**
-   * Data of features, set when the person gives consent. A refresh does not change it. Missing if
-   * no feature stores data.
+   * Data of features. It is set when the person gives consent, and a refresh does not change it.
+   * Missing if no feature stores data.
    */
   readonly details?: Details | undefined;
 }
@@ -87,8 +87,8 @@ export interface StoredGrant {
 /** An authorization code or token that a client sent. */
 export interface OfferedToken {
   /**
-   * The id of the token's row or its authorization's row. Empty for a malformed token, because no
-   * row has an empty id.
+   * The id of the token's row, or of its authorization's row. Empty for a malformed token, because
+   * no row has an empty id.
    */
   readonly id: string;
   readonly hash: string;
@@ -128,7 +128,7 @@ export interface KeptAnswer {
 
 /** An authorization code, with the parameters that the token request must match. */
 export interface AuthorizationCode extends StoredGrant {
-  /** Null if the code was used. */
+  /** The parameters of the code. Null if the code has been used. */
   readonly parameters: CodeParameters | null;
 }
 
@@ -136,8 +136,8 @@ export interface AuthorizationCode extends StoredGrant {
  * What the server does if a client uses a code a second time:
  *
  * - `revokes`: it revokes the tokens from the first use.
- * - `refused`: it only rejects the second use. For codes that never pass through a browser. A
- *   client may send such a code twice at the same time.
+ * - `refused`: it only rejects the second use. This is for codes that never pass through a browser.
+ *   A client may send such a code twice at the same time.
  */
 export type SecondCodeUse = 'revokes' | 'refused';
 
@@ -165,7 +165,7 @@ export type CodeReplacement = 'replaced' | 'used' | 'ended';
 
 export interface NewTokens {
   readonly accessToken: NewAccessToken;
-  /** Null if the client may not have refresh tokens. */
+  /** The new refresh token. Null if the client may not have refresh tokens. */
   readonly refreshToken: NewRefreshToken | null;
 }
 
@@ -198,17 +198,17 @@ export interface AccessToken {
   readonly scopes: readonly string[];
   /** The client's currently registered scopes. */
   readonly clientScopes: readonly string[];
-  /** The name of the client's own profile, or null. */
+  /** The name of the client's own profile. Null if the client has none. */
   readonly clientProfile: string | null;
   readonly audience: string | null;
-  /** Null for a client-credentials token. */
+  /** The user that the token was issued for. Null for a client-credentials token. */
   readonly person: PersonReference | null;
   readonly subject: string | null;
   readonly issuedAt: number;
   readonly expiresAt: number;
   /**
    * The thumbprint of the key that the caller must prove (RFC 9449). Null if the token is not
-   * bound: such a token is valid only without a proof.
+   * bound. An unbound token is valid only without a proof.
    */
   readonly thumbprint: string | null;
   /** The details of the token's authorization. Missing if there are none. */

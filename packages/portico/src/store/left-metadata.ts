@@ -4,8 +4,8 @@ import type { FurtherMetadata } from './further-metadata.ts';
 declare module './pruning.ts' {
   interface PrunedRows {
     /**
-     * How many removed clients had additional metadata that was now removed too. Missing if no
-     * feature adds client metadata.
+     * The number of removed clients whose additional metadata has now been removed too. Missing if
+     * no feature adds client metadata.
      */
     readonly clientMetadata?: number;
   }

@@ -10,9 +10,9 @@ export interface Holding {
  * Makes room for a new request. Returns the keys of the requests to remove, or null if the new
  * request must be refused.
  *
- * The oldest requests of the network that uses the most bytes are removed. But they are removed
- * only if that network uses more bytes than the new request's network would use with the new
- * request. This way, no network can take another network's share. `held` is the number of bytes
+ * Each removed request is the oldest request of the network that currently uses the most bytes. It
+ * is removed only if that network uses more bytes than the new request's network would use with the
+ * new request. This way, no network can take another network's share. `held` is the number of bytes
  * that each network uses. `oldestOf` returns enough of a network's oldest requests to make room.
  */
 export async function makeRoom(

@@ -4,7 +4,7 @@ import type { Client } from './client.ts';
 import type { Details } from './grant.ts';
 import type { AuthorizationRequest, ConsentRequest } from './requests.ts';
 
-/** The consent that the server would ask the person for. */
+/** The consent that the server would ask for on the consent page. */
 export interface AskedConsent {
   readonly asked: AuthorizationRequest;
   readonly client: Client;
@@ -55,10 +55,10 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 }
 
 /**
- * Whether this authorization skipped the consent page because of an earlier authorization with an
- * id of at most `newest`. An operation that ends access uses this to find the authorizations that
- * it must also end. The operation ignores authorizations that people allow on the consent page in
- * the meantime. Otherwise, it might never finish.
+ * Returns whether this authorization skipped the consent page because of an earlier authorization
+ * whose id is at most `newest`. An operation that ends access also ends the authorizations for
+ * which this is true. It ignores authorizations that people allow on the consent page in the
+ * meantime. Otherwise, it might never finish.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);

@@ -7,25 +7,28 @@ import type { ExpiredRecords } from './sql/expired.ts';
 export interface PrunedRows {
   /** The number of removed authorizations, including their codes and refresh tokens. */
   readonly families: number;
-  /** The number of expired access tokens. */
+  /** The number of removed access tokens. They had expired. */
   readonly accessTokens: number;
   /**
-   * The number of removed authorization requests. They expired before the user answered or signed
-   * in.
+   * The number of removed authorization requests. They had expired, whether or not the user had
+   * answered them.
    */
   readonly consentRequests: number;
   /**
-   * The number of removed clients. These are self-registered clients that were not used within a
-   * day of registration or for 90 days, and document clients that no user has allowed.
+   * The number of removed clients. These are document clients that no user has allowed, and
+   * self-registered clients that were unused for 90 days, or for the first day after registration.
    */
   readonly clients: number;
 }
 
-/** A feature's rows that expire. */
+/** A kind of expiring rows that a feature stores. */
 export interface ExpiringRows {
-  /** The property of `PrunedRows` that counts these rows. The feature declares it there. */
+  /**
+   * The property of `PrunedRows` that counts these rows. The feature declares this property in
+   * `PrunedRows`.
+   */
   readonly kind: keyof PrunedRows;
-  /** The name of the rows in the console, for example `audit events`. */
+  /** What the console calls the rows, for example `audit events`. */
   readonly called: string;
   /** Says which rows were removed. The console prints `called`, the word "that", and this text. */
   readonly which: string;
@@ -35,7 +38,7 @@ export interface ExpiringRows {
   readonly remove: (limit: number) => Promise<number>;
 }
 
-/** What features add to pruning. */
+/** The rows that features add to pruning. */
 export interface ExpiringOfFeatures {
   readonly expiring: readonly ExpiringRows[];
   /** Whether any feature records single-use values, for example assertions. */
@@ -69,13 +72,14 @@ export class Pruning {
   readonly #pause: Pause;
   #insertions = 0;
   /**
-   * Each batch searches the access tokens from the beginning of the table, and then from this id.
+   * The id from which a batch continues the search for expired access tokens. Each batch also
+   * searches from the beginning of the table.
    */
   #looked = FIRST;
 
   /**
-   * `registrations` says whether there can be clients that no operator registered. If false,
-   * pruning does not look for such clients. `pause` waits between two batches of `all`. By default,
+   * `registrations` says whether applications can become clients without an operator. If false,
+   * `tick` does not look for such clients. `pause` waits between two batches of `all`. By default,
    * it waits as long as the last batch took.
    */
   constructor(
@@ -145,7 +149,7 @@ export class Pruning {
     const store = this.#store;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
-    // Search further into the table too. If an operator shortened the access token lifetime, newer
+    // Also search further into the table. If an operator shortened the access token lifetime, newer
     // tokens can expire before older ones. The first search alone would then remove fewer tokens
     // than are added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);

@@ -1,10 +1,10 @@
 import type { Client } from './client.ts';
 
-/** What a page said about the end of a client's access. */
+/** What a page told the person about how long the client's access lasts. */
 export interface Renewal {
   /**
-   * False if the page said that access ends with one access token. Missing if it said that access
-   * continues.
+   * False if the page said that access ends when the access token expires. Missing if the page said
+   * that access continues.
    */
   readonly renews?: false | undefined;
 }
@@ -14,14 +14,17 @@ export function renewalOf({ grants }: Client): Renewal {
   return grants.includes('refresh_token') ? {} : { renews: false };
 }
 
-/** Returns only what the page said, for the code of a request that the person allowed. */
+/**
+ * Returns only the part of an allowed request that records what the page said. The authorization
+ * code stores this part.
+ */
 export function renewalFor({ renews }: Renewal): Renewal {
   return renews === false ? { renews } : {};
 }
 
 /**
- * Returns the client without refresh tokens if the page said that access ends. The client may have
- * got the grant `refresh_token` since.
+ * Returns the client without the grant `refresh_token` if the page said that access ends. The
+ * client may have received this grant after the person saw the page.
  */
 export function asDescribed(client: Client, { renews }: Renewal): Client {
   if (renews !== false) return client;

@@ -2,7 +2,7 @@ import type { PersonReference } from '../person.ts';
 import type { Renewal } from './renewal.ts';
 import type { Details } from './grant.ts';
 
-/** An authorization request that passed every check. */
+/** An authorization request that has passed every check. */
 export interface AuthorizationRequest {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -23,13 +23,13 @@ export interface AuthorizationRequest {
    * Missing if all pages of this server are in one language.
    */
   readonly uiLocales?: string | undefined;
-  /** The response mode. Missing for the default, `query`. */
+  /** The response mode. Missing if it is the default, `query`. */
   readonly responseMode?: string | undefined;
   /** True if the client sent the request to the server directly, not through the browser. */
   readonly direct?: true | undefined;
   /** True if the server must not show a page (`prompt=none`). */
   readonly silent?: true | undefined;
-  /** The features' additional parameters, as the client sent them. Missing if there are none. */
+  /** Additional parameters for features, as the client sent them. Missing if there are none. */
   readonly further?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface AuthorizationRequest {
 export interface ConsentRequest extends AuthorizationRequest, Renewal {
   /** SHA-256 of the consent request's id. */
   readonly idHash: string;
-  /** SHA-256 of the browser session's secret. */
+  /** SHA-256 of the secret of the browser session. */
   readonly browserHash: string;
   /** The person who saw the request, and the scopes that the page showed. */
   readonly asked: AskedPerson;
@@ -82,13 +82,13 @@ export interface ConsentAnswer {
   readonly allow: boolean;
   /** When the person answered, in milliseconds since 1970. */
   readonly at: number;
-  /** The id of the authorization that the answer started, or null. */
+  /** The id of the authorization that the answer started. Null if the answer started none. */
   readonly familyId: string | null;
 }
 
 /**
- * The result of a request. `void` means that it ended without an answer, for example because
- * another person signed in.
+ * The result of a request. `void` means that the request ended without an answer, for example
+ * because another person signed in.
  */
 export type ConsentOutcome = 'allowed' | 'denied' | 'void';
 
@@ -102,12 +102,12 @@ export interface WaitingRequest {
   /** The network that the request came from. Empty if unknown. */
   readonly network: string;
   readonly parameters: string;
-  /** How many bytes the request counts towards the budget. */
+  /** The number of bytes of the budget that the request uses. */
   readonly bytes: number;
   readonly expiresAt: number;
 }
 
-/** How many bytes waiting requests may use in total. */
+/** The number of bytes that waiting requests may use, in total and for each network. */
 export interface WaitingBudget {
   readonly total: number;
   readonly ofOneNetwork: number;

@@ -2,7 +2,7 @@ import { tokenHash } from '../crypto.ts';
 import type { Pruning } from './pruning.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
-/** The kinds of single-use values. Each kind can use the same `jti` once. */
+/** The kinds of single-use values. The same `jti` can be used once for each kind. */
 export type SingleUseKind = 'assertion' | 'proof' | 'form';
 
 /**

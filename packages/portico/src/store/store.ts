@@ -16,8 +16,8 @@ import { SubjectRecords } from './sql/subjects.ts';
 import { WaitingRequestRecords } from './sql/waiting-requests.ts';
 
 /**
- * The records that features add to the store. Each feature declares its own records here, and its
- * `records` function returns them.
+ * The records that features add to the store. Each feature declares its own records in this
+ * interface, and its `records` function returns them.
  */
 export interface FeatureRecords {}
 

@@ -45,7 +45,10 @@ const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
 
 const CLAIM_NAME = /^[\x21-\x7E]{1,255}$/;
 
-/** Returns why no scope may release a claim with this name, or null if a scope may. */
+/**
+ * Returns the reason why no scope may release a claim with this name, or null if scopes may release
+ * it.
+ */
 export function claimNameProblem(name: string): string | null {
   if (!CLAIM_NAME.test(name))
     return 'is not a claim name: it must have 1 to 255 printable ASCII characters without spaces';
@@ -128,7 +131,7 @@ export class Claims {
     }
   }
 
-  /** Warns once for each claim. Remembers only a limited number of claims. */
+  /** Logs one warning for each claim. After a limited number of warnings, logs no more. */
   #warnOf(claim: string, reason: string): void {
     if (this.#warned.has(claim) || this.#warned.size >= MOST_WARNINGS) return;
     this.#warned.add(claim);
@@ -139,9 +142,9 @@ export class Claims {
 const MOST_WARNINGS = 100;
 
 /**
- * Whether no string in the value contains an unpaired surrogate. Some JSON parsers reject a text
- * with an unpaired surrogate. Others replace the surrogate, so that the values of two people could
- * become equal.
+ * Returns whether no string in the value contains an unpaired surrogate. Some JSON parsers reject a
+ * text with an unpaired surrogate. Others replace the surrogate, so that the values of two people
+ * could become equal.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

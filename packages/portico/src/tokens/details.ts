@@ -1,8 +1,8 @@
 import type { Details } from '../store/grant.ts';
 
 /**
- * Where members for an authorization's details are added: to the ID token or the introspection
- * response.
+ * Where features add members for an authorization's details: to the ID token or to the
+ * introspection response.
  */
 export type DescribedIn = 'id_token' | 'introspection';
 

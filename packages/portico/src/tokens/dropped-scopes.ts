@@ -31,7 +31,7 @@ interface OfferedScopes {
 }
 
 /**
- * Decides which scopes are dropped from requests, by the server's own rule and the rules of
+ * Decides which scopes are dropped from requests. Uses the server's own rule and the rules of
  * features.
  */
 export class DroppedScopes {
@@ -60,10 +60,10 @@ export class DroppedScopes {
 }
 
 /**
- * Whether a client that no operator registered requests a scope that the server offers only to
- * other clients or for other resources. Many such clients request every scope that the metadata
- * lists now or listed earlier. Among these is `openid`, which the metadata omits while the server
- * has no key.
+ * Returns whether a client that no operator registered requests a scope that the server offers only
+ * to other clients or for other resources. Many such clients request every scope that the metadata
+ * lists now or listed earlier. One of these scopes is `openid`, which the metadata omits while the
+ * server has no key.
  */
 function isOfferedToOthers({
   name,

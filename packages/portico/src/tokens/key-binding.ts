@@ -4,7 +4,8 @@ import type { ClientMetadata } from '../store/client.ts';
 
 /**
  * Binds access tokens to a client's key (RFC 7800). An attacker who steals a bound token cannot use
- * it without the key. A feature implements this interface. Where it is null, tokens are not bound.
+ * it without the key. A feature implements this interface. Without such a feature (null), tokens
+ * are not bound.
  */
 export interface KeyBinding {
   /** How metadata and challenges describe bound tokens. */
@@ -20,15 +21,15 @@ export interface KeyBinding {
    */
   prove(request: Request, url: string): Promise<ProvedKey | null>;
   /**
-   * Returns why a resource refuses a valid bound token, or null if the request proves the token's
-   * key. `asked` returns the request.
+   * Returns the reason why a resource refuses a valid bound token, or null if the request proves
+   * the token's key. `asked` returns the request.
    */
   refusal(
     asked: (() => Request) | undefined,
     token: string,
     found: BoundToken,
   ): Promise<ProofRefusal | null>;
-  /** Returns the headers of a successful response, for the client's next proof. */
+  /** Returns the headers that a successful response must contain for the client's next proof. */
   answerFields(): Promise<Readonly<Record<string, string>>>;
   /** Returns the member `cnf` of the introspection response for this key (RFC 7800 section 3). */
   confirmation(thumbprint: string): Readonly<Record<string, unknown>>;
@@ -70,7 +71,7 @@ export interface ProofRefusal {
   readonly message?: string;
   /** The exact reason, for the log only. */
   readonly detail: string;
-  /** A value for the client's next proof, for example a nonce, or null. */
+  /** A value for the client's next proof, for example a nonce. Null if there is no such value. */
   readonly answer: string | null;
 }
 

@@ -7,13 +7,13 @@ import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
  * issues tokens for `oauth_server:audience` and for the resources that features configure.
  */
 
-/** A resource that tokens can be for. */
+/** A resource that tokens can be issued for. */
 export interface ResourceDescription {
   /** The resource indicator (RFC 8707 section 2). Requests must contain exactly this string. */
   readonly resource: string;
   /** The scopes that clients can request for this resource, in addition to the identity scopes. */
   readonly scopes: readonly string[];
-  /** The resource's name for users, or null. */
+  /** The resource's name for users. Null if it has no name. */
   readonly label: string | null;
   /**
    * The URL where the server publishes the resource's metadata (RFC 9728 section 3). Null if the
@@ -51,7 +51,7 @@ export class Resources {
     this.#identityScopes = only(() => false);
   }
 
-  /** Returns the configured resource with this URL, or null. */
+  /** Returns the configured resource with this URL, or null if no configured resource has it. */
   find(audience: string | null): ResourceDescription | null {
     return this.all.find(({ resource }) => resource === audience) ?? null;
   }
@@ -92,8 +92,8 @@ export class Resources {
   }
 
   /**
-   * Returns why the server no longer issues tokens for a grant with this audience, or null if it
-   * does.
+   * Returns the reason why the server no longer issues tokens for a grant with this audience, or
+   * null if it still issues them.
    */
   grantRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
@@ -103,7 +103,10 @@ export class Resources {
       : `the grant is for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /** Returns why this server does not accept a token for this audience, or null if it does. */
+  /**
+   * Returns the reason why this server does not accept a token for this audience, or null if it
+   * accepts the token.
+   */
   tokenRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
@@ -112,7 +115,10 @@ export class Resources {
       : `the token was granted for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /** Returns why the resource `here` does not accept a token for `audience`, or null if it does. */
+  /**
+   * Returns the reason why the resource `here` does not accept a token for `audience`, or null if
+   * it accepts the token.
+   */
   tokenRefusalAt(here: string | null, audience: string | null): string | null {
     if (audience === here || this.all.length === 0) return this.tokenRefusal(audience);
     return (

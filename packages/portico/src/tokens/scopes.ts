@@ -30,7 +30,7 @@ export const SERVICE_SCOPES: ReadonlySet<string> = new Set(['mcp:service']);
 
 const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Whether the string is a scope token (RFC 6749 section 3.3). */
+/** Returns whether the string is a scope token (RFC 6749 section 3.3). */
 export function isScopeToken(value: string): boolean {
   return SCOPE_TOKEN.test(value);
 }
@@ -57,7 +57,7 @@ export interface ScopeHeading {
   readonly group: string;
   /** The message key of the heading's text. */
   readonly title: MessageKey;
-  /** Whether a scope belongs under this heading. */
+  /** Returns whether the scope is listed under this heading. */
   holds(name: string): boolean;
 }
 
@@ -168,8 +168,8 @@ export interface ScopeChoice {
    */
   readonly omitted?: readonly string[];
   /**
-   * The scope that this client receives in place of scopes that the server offers but this client
-   * may not have. If it is missing, such scopes are refused.
+   * The scope that this client receives instead of scopes that the server offers but this client
+   * may not have. If it is missing, no scope is replaced.
    */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
   /**

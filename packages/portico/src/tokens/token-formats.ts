@@ -11,8 +11,8 @@ import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
  */
 
 /**
- * Returns a new access token. Its id reveals when the token was issued. `expires_in` tells the
- * client the same, so this is no secret.
+ * Returns a new access token. Its id reveals when the token was issued. This is no secret, because
+ * the client also learns it from `expires_in`.
  */
 export function newAccessToken(now: number): { readonly id: string; readonly value: string } {
   const id = orderedIdentifier(now);

@@ -26,7 +26,7 @@ import { assign, GALERA, restore, save, SessionChanges, WHOLE } from './session.
  * that is the same in all releases.
  */
 export interface MysqlPool {
-  /** Provides a connection. */
+  /** Gets a connection from the pool. */
   readonly getConnection: (...given: never[]) => unknown;
 }
 
@@ -49,9 +49,9 @@ interface Known {
 }
 
 /**
- * Creates an engine on the application's own pool. Each use of a connection first configures the
- * session and finally restores it. This adds two round trips: one before the statement, and one
- * after its result.
+ * Creates an engine on the application's own pool. Portico configures the session before each use
+ * of a connection, and restores it afterwards. This adds two round trips: one before the statement,
+ * and one after its result.
  */
 export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
   const pool = corePool(given);
@@ -80,8 +80,8 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
           const before = await tell(lent, known);
           if (before !== null)
             return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
-          // The application returned this connection to the pool while a transaction was open on
-          // it.
+          // Close this connection, because the application returned it to the pool while a
+          // transaction was open on it.
           lent.destroy();
           borrowing.isBack();
         } catch (error) {
@@ -144,7 +144,7 @@ const OPTIONS: Partial<QueryOptions> = {
 };
 
 const MARIADB = /mariadb/i;
-/** The flag CLIENT_FOUND_ROWS. */
+/** The value of the flag CLIENT_FOUND_ROWS. */
 const FOUND_ROWS = 2;
 
 /** Properties of the driver's connection that the driver's types do not declare. */

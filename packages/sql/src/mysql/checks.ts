@@ -201,7 +201,7 @@ async function examineConnections({
   ];
 }
 
-/** Reads Portico's tables. `information_schema.TABLES` lists all tables of the database. */
+/** Lists only Portico's tables, because the database may contain other tables. */
 const TABLES = `
   SELECT t.TABLE_NAME AS name, t.ENGINE AS engine, count(k.CONSTRAINT_NAME) AS primary_keys
   FROM information_schema.TABLES t

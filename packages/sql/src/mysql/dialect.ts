@@ -43,7 +43,7 @@ export const MYSQL: Dialect = {
   findTable:
     'SELECT 1 AS found FROM information_schema.tables WHERE table_schema = DATABASE() AND ' +
     'table_name = ?',
-  // The lock belongs to the session, because a schema change ends the transaction.
+  // Use a lock of the session, because a schema change ends the transaction.
   async lock(connection, name, seconds) {
     const { rows } = await connection.execute<{ taken: number | null }>(
       'SELECT GET_LOCK(?, ?) AS taken',

@@ -23,7 +23,9 @@ const CONNECTION_TIMEOUT = 5000;
 
 interface Setting {
   readonly sql: string;
-  /** Set for a setting that some servers do not have. Portico ignores their error. */
+  /**
+   * Set if some servers do not have the setting. Portico then ignores the error from such a server.
+   */
   readonly isOptional?: true;
 }
 
@@ -34,12 +36,12 @@ interface Setting {
  * (ProxySQL, MaxScale) would pass session settings on to other clients.
  */
 function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
-  // A shorter limit of the server remains.
+  // If the server has a shorter limit, that limit remains.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
-    // Without autocommit, a statement outside a transaction would begin one that might never be
-    // committed.
+    // Without autocommit, a statement outside a transaction would begin a transaction that might
+    // never be committed.
     { sql: `SET SESSION autocommit = 1, ${assign(WHOLE)}${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
     // MySQL does not have these two settings. It limits only how long a statement waits for locks.
@@ -81,7 +83,8 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
         charset: 'utf8mb4',
         supportBigNumbers: true,
       });
-      // The driver's pool does not limit how long requests wait for a connection.
+      // This limits how long requests wait for a connection, because the driver's pool has no such
+      // limit.
       const waiting = new Borrowing<PoolConnection>(
         limits.timer,
         () => promised((done) => pool.getConnection(done)),
@@ -104,7 +107,8 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
           return connection;
         },
         async end() {
-          // The driver would also close connections on which a transaction still runs.
+          // Wait here, because the driver would also close connections on which a transaction still
+          // runs.
           await waiting.allBack();
           await promised<void>((done) => pool.end(done));
         },
@@ -241,7 +245,7 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
 const PACKET_TOO_LARGE = 1153;
 
 /**
- * Whether the connection still works after this error. Errors of a single statement have an
+ * Returns whether the connection still works after this error. Errors of a single statement have an
  * SQLSTATE. Errors that break the connection have none, or are marked as fatal.
  */
 export function isStatementError(error: unknown): boolean {

@@ -9,8 +9,8 @@ import {
 
 /** The meanings of the error numbers of MariaDB and MySQL, and of `mysql2`'s error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // 1040: too many connections on the server. 1203: too many connections of this account. 1226: the
-  // account has reached one of its limits, for example for connections or statements.
+  // 1040: the server has too many connections. 1203: this account has too many connections. 1226:
+  // the account has reached one of its limits, for example for connections or statements.
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],
@@ -41,8 +41,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1205, 'unavailable'],
   // On MySQL, another transaction has the lock that a statement with NOWAIT needs.
   [3572, 'unavailable'],
-  // A deadlock or, on Galera, an earlier write on another node. Happens during the transaction or
-  // at the commit.
+  // A deadlock or, on Galera, an earlier write on another node. This happens during the transaction
+  // or at the commit.
   [1213, 'conflict'],
   // On MySQL's group replication, another member's earlier write won at the commit.
   [3101, 'conflict'],
@@ -60,7 +60,7 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // commit failed with an error that does not show the outcome.
   [1047, 'unknown'],
   [1180, 'unknown'],
-  // On MySQL's group replication, a commit failed while its member waited for the group, which may
+  // On MySQL's group replication: a commit failed while the server waited for its group, which may
   // already have received the write.
   [3100, 'unknown'],
 
@@ -72,8 +72,9 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
 ]);
 
 /**
- * Refusals of a connection. An account belongs to hosts, so a server may also refuse the correct
- * password. 1698: on MariaDB, the account connects only through the socket, without a password.
+ * Errors for a refused connection. An account is valid only for certain hosts, so a server may
+ * refuse even the correct password. 1698 means that, on MariaDB, the account connects only through
+ * the socket, without a password.
  */
 const REFUSALS: Remedies = [
   [
@@ -84,7 +85,7 @@ const REFUSALS: Remedies = [
   [/^1044$/, 'correct the name of the database, or grant the account its privileges'],
   [/^1046$/, 'add the name of the database to the URL'],
   [/^1049$/, 'correct the name of the database, or create it (CREATE DATABASE)'],
-  // 3118 is MySQL's number, 4151 is MariaDB's.
+  // The error number is 3118 in MySQL and 4151 in MariaDB.
   [/^(?:3118|4151)$/, 'unlock the account (ALTER USER … ACCOUNT UNLOCK)'],
   [/^(?:1820|1862)$/, 'give the account a new password (ALTER USER … IDENTIFIED BY …)'],
   [/^HANDSHAKE_NO_SSL_SUPPORT$/, 'enable TLS on the server, or remove ssl from the URL'],
@@ -97,7 +98,7 @@ const PRIVILEGES: Remedies = [
   ],
 ];
 
-/** An option of the server forbids the statement. It may be the read-only option or another one. */
+/** An option of the server forbids the statement. It can be the read-only option or another one. */
 const FORBIDDEN_BY_OPTION = 1290;
 /**
  * MySQL could not lock the table. The message contains the reason as a number: 165 means that the

@@ -13,32 +13,34 @@ export const WHOLE: readonly SessionSetting[] = [
   ['sql_select_limit', '18446744073709551615'],
   ['sql_safe_updates', '0'],
   ['sql_big_selects', '1'],
-  // Otherwise, each commit could begin a new transaction, which would still be open when the
-  // connection is returned.
+  // With another value, each commit could begin a new transaction, which would still be open when
+  // the connection is returned to the pool.
   ['completion_type', '0'],
 ];
 
 /**
- * On a Galera node, reads, UPDATE, DELETE, INSERT and REPLACE wait until the commits of other nodes
- * are applied (7). A node that has lost its cluster rejects reads, even if the server's default
- * allows them.
+ * On a Galera node, the value 7 makes reads, UPDATE, DELETE, INSERT and REPLACE wait until the
+ * commits of other nodes are applied. A node that has lost its cluster rejects reads, even if the
+ * server's default allows them.
  */
 export const GALERA: readonly SessionSetting[] = [
   ['wsrep_sync_wait', '7'],
   ['wsrep_dirty_reads', '0'],
 ];
 
-/** Returns the assignments of these settings, for SET. */
+/** Returns the assignments of these settings for a SET statement. */
 export function assign(settings: readonly SessionSetting[]): string {
   return settings.map(([name, value]) => `SESSION ${name} = ${value}`).join(', ');
 }
 
-/** Returns assignments that save the settings in variables of the session, for SET. */
+/**
+ * Returns the assignments that save the settings in variables of the session, for a SET statement.
+ */
 export function save(settings: readonly SessionSetting[]): string {
   return settings.map(([name]) => `@portico_${name} = @@SESSION.${name}`).join(', ');
 }
 
-/** Returns assignments that restore the saved settings, for SET. */
+/** Returns the assignments that restore the saved settings, for a SET statement. */
 export function restore(settings: readonly SessionSetting[]): string {
   const values = settings.map(([name]) => `SESSION ${name} = @portico_${name}`);
   return [...values, ...settings.map(([name]) => `@portico_${name} = NULL`)].join(', ');
@@ -78,7 +80,8 @@ export class SessionChanges {
   add(sql: string): void {
     const { sets, locks } = getEffect(sql);
     this.#isSet ||= sets;
-    // The server also accepts the release of a lock that the session does not hold.
+    // Do not count below zero: the server also accepts the release of a lock that the session does
+    // not hold.
     this.#locks = Math.max(0, this.#locks + locks);
   }
 }

@@ -4,10 +4,10 @@ import type { StatementResult } from '../engine.ts';
 import { isServerError, sendSearchPath, type PostgresStatement } from './statement.ts';
 
 /**
- * Reads of several callers that `pg` sends as one `Submittable`. All of them are in one packet and
- * with one Sync message, so that the server also responds in one packet. For the server, they are
- * one transaction. If one read fails, the server skips the later reads and takes back the earlier
- * ones. The batch then contains no results, only the failed read's error.
+ * Reads of several callers that `pg` sends as one `Submittable`. They are sent in one packet and
+ * with one Sync message, so that the server also responds in one packet. The server treats them as
+ * one transaction. If one read fails, the server skips the later reads and undoes the earlier ones.
+ * The batch then contains no results, only the failed read's error.
  *
  * The server responds in the order of the reads, and completes each read before the next one. The
  * results are used only if the server has completed exactly these reads.
@@ -26,7 +26,7 @@ export class PostgresBatch {
   /** Receives the response. `pg` wraps this callback to apply its time limit. */
   callback: (error: unknown, answer?: SharedAnswer) => void;
 
-  /** Callbacks of the statements. They are not used. */
+  /** The callbacks of `statements` are not used. */
   constructor(
     statements: readonly PostgresStatement[],
     options: { readonly searchPath: string | null; readonly query_timeout: number },

@@ -105,7 +105,8 @@ class LentPool implements Pool {
         throw error;
       }
       if (connection.isIdle() === true) return connection;
-      // The application returned this connection to the pool while a transaction was open on it.
+      // Close this connection, because the application returned it to the pool while a transaction
+      // was open on it.
       this.#giveBack(client, true);
     }
   }

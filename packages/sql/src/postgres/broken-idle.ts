@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 
-/** The methods of a `pg` pool that concern events. */
+/** The event methods of a `pg` pool. */
 interface Emitter {
   listenerCount(event: 'error'): number;
   on(event: 'error', listener: (error: unknown) => void): unknown;

@@ -232,10 +232,11 @@ const PROCESS = `
 const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_catalog.pg_sleep(0.05)';
 
 /**
- * Returns why the server seems to be behind a pooler, or null. Sends statements on several
- * connections at the same time. If one server process responds to several of them, the reason may
- * be a pooler in transaction mode. A store with fewer connections looks the same. So the check is
- * repeated with slow statements, for which a pooler uses several processes.
+ * Returns the reason why the server seems to be behind a pooler, or null. Sends statements on
+ * several connections at the same time. If one server process responds to several statements, the
+ * reason may be a pooler in transaction mode. A store with fewer connections than statements looks
+ * the same. The check is therefore repeated with slow statements, for which a pooler uses several
+ * processes.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 
 /**
- * The properties that Portico reads from a connection. The application's `pg` may be another
- * version than the types here.
+ * The properties that Portico reads from a connection. The version of the application's `pg` may
+ * differ from the version of the types here.
  */
 interface GivenClient {
   readonly connection?: Readonly<Record<string, unknown>>;
@@ -21,8 +21,8 @@ const ASKED = [
 ] as const;
 
 /**
- * Returns why the connection is not usable, or null. In messages, the text follows the required
- * version.
+ * Returns the reason why the connection is not usable, or null if it is usable. In messages, the
+ * text follows the required version.
  */
 export function getRefusal(client: PoolClient): string | null {
   const { connection, pipeline, getTypeParser } = client as unknown as GivenClient;

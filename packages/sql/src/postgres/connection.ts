@@ -11,8 +11,8 @@ import { PostgresBatch } from './batch.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
 /**
- * The longest time that a timer can wait, in milliseconds (24 days). Means "no limit", because `pg`
- * has no value that turns off the pool's limit.
+ * The longest time that a timer can wait, in milliseconds (24 days). It is used as "no limit",
+ * because `pg` has no value that turns off the pool's limit.
  */
 export const NO_LIMIT = 2 ** 31 - 1;
 
@@ -21,7 +21,7 @@ export interface Settings {
   readonly names: StatementNames;
   /** How long this process waits for a statement, in milliseconds. */
   readonly timeout: number;
-  /** The schema that contains the tables. Null: the connection's `search_path` is used. */
+  /** The schema that contains the tables. If null, the connection's `search_path` is used. */
   readonly schema: string | null;
   readonly limits: PoolLimits;
   /**

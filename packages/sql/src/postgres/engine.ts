@@ -96,7 +96,8 @@ function openHost(
     },
   });
   const connections = new WeakMap<PoolClient, PooledConnection>();
-  // With these listeners, a broken connection does not end the process. Its next statement fails.
+  // With these listeners, a broken connection does not end the process. The next statement on the
+  // connection fails.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 

@@ -42,7 +42,7 @@ const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
 
 const MISSING_PRIVILEGE =
   'grant the missing privilege to the user, or use the user that owns the database';
-/** Refusals of a connection: SQLSTATEs, and errors of `pg` that have no code. */
+/** Errors for a refused connection: SQLSTATEs, and errors of `pg` that have no code. */
 const REFUSALS: Remedies = [
   [/^28P01$/, 'correct the user or the password'],
   [
@@ -50,7 +50,7 @@ const REFUSALS: Remedies = [
     'correct the user, or allow it to connect from this machine (LOGIN, and pg_hba.conf)',
   ],
   [/^3D000$/, 'correct the name of the database, or create it (CREATE DATABASE)'],
-  // The SQLSTATE 42501 alone may also be about a statement.
+  // The SQLSTATE 42501 alone is not enough, because it may also be about a statement.
   [/^permission denied for database /, MISSING_PRIVILEGE],
   [/^SASL: .* password must be/, 'add the password, because the server requires one'],
   [/server does not support SSL/, 'enable SSL on the server, or remove sslmode from the URL'],
@@ -76,9 +76,9 @@ function meaningOfClass(code: unknown): Meaning | undefined {
 }
 
 /**
- * Whether the statement was planned before the schema changed. The code 0A000 also means that the
- * server does not support a statement. Only the name of the server's function tells the two errors
- * apart.
+ * Returns whether the statement was planned before the schema changed. The code 0A000 also means
+ * that the server does not support a statement. Only the name of the server's function tells the
+ * two errors apart.
  */
 export function isOutdatedPlan(error: unknown): boolean {
   if (!(error instanceof Error) || !getErrorCodes(error).includes('0A000')) return false;

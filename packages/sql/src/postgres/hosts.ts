@@ -128,8 +128,8 @@ export class HostsPool implements Pool {
         return connection;
       } catch (error) {
         if (!(error instanceof Error) || !isUnavailable(error) || isRefused(error)) throw error;
-        // The current server is only busy and still handles other requests. Do not try the next
-        // one.
+        // Do not try the next server, because the current server is only busy and still handles
+        // other requests.
         if (isBusy(error) && this.#current === first) throw error;
         failures.push(new Error(`${host.name}: ${describeCause(error)}`, { cause: error }));
       }
@@ -153,7 +153,7 @@ export class HostsPool implements Pool {
   }
 }
 
-/** Whether `pg` had no free connection before the time limit. */
+/** Returns whether `pg` had no free connection before the time limit. */
 function isBusy({ message }: Error): boolean {
   return message === 'timeout exceeded when trying to connect';
 }

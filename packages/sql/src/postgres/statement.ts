@@ -78,7 +78,9 @@ export class PostgresStatement {
       readonly name: string;
       readonly parameters: readonly SqlParameter[];
       readonly parserOf: ParserOf;
-      /** The `search_path` for this statement only. Null: the session's `search_path` is used. */
+      /**
+       * The `search_path` for this statement only. If null, the session's `search_path` is used.
+       */
       readonly searchPath: string | null;
       /** The time limit in milliseconds. `pg` reads this property. */
       readonly query_timeout: number;
@@ -117,8 +119,8 @@ export class PostgresStatement {
     // Remove the name until the statement has succeeded.
     named.delete(name);
     if (columns === undefined) {
-      // The server may still know a statement with this name. Closing an unknown statement is not
-      // an error.
+      // Close the statement, because the server may still know a statement with this name. Closing
+      // an unknown statement is not an error.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
     }
@@ -187,9 +189,9 @@ export class PostgresStatement {
 }
 
 /**
- * One or several statements without parameters and rows. An empty text checks whether the server
- * responds. The class is a `Submittable`, because older versions of `pg` apply their time limit
- * only to a `Submittable`.
+ * One or several statements that have no parameters and return no rows. An empty text checks
+ * whether the server responds. The class is a `Submittable`, because older versions of `pg` apply
+ * their time limit only to a `Submittable`.
  */
 export class PostgresCommand extends PostgresStatement {
   constructor(text: string, query_timeout: number, callback: (error: unknown) => void) {
@@ -229,14 +231,16 @@ function toText(value: SqlParameter | undefined): string | null {
 }
 
 /**
- * Whether the server sent the error. Such an error has an SQLSTATE as its code. System error codes,
- * such as `EPIPE`, begin with E, and SQLSTATEs do not.
+ * Returns whether the server sent the error. Such an error has an SQLSTATE as its code. System
+ * error codes, such as `EPIPE`, begin with E, and SQLSTATEs do not.
  */
 export function isServerError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(?!E)[0-9A-Z]{5}$/.test(String(error.code));
 }
 
-/** Whether the error is only about a statement, so that the connection can still be used. */
+/**
+ * Returns whether the error is only about a statement, so that the connection can still be used.
+ */
 export function isStatementError(error: unknown): boolean {
   return isServerError(error) && !isUnknown(error);
 }

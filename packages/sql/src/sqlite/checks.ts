@@ -97,8 +97,8 @@ export function judgeFile(
 
 /**
  * Returns the type of the file system that contains a file. `mountinfo` is the content of
- * `/proc/self/mountinfo` (proc(5)). The longest matching mount point counts. If several are equal,
- * the last one counts, because it covers the earlier ones. Returns null if no line matches.
+ * `/proc/self/mountinfo` (proc(5)). Uses the longest matching mount point. If several are equal,
+ * uses the last one, because it covers the earlier ones. Returns null if no line matches.
  */
 export function getFileSystem(file: string, mountinfo: string): string | null {
   let found: { readonly length: number; readonly type: string } | null = null;

@@ -23,8 +23,8 @@ class SqliteEngine implements Engine {
   readonly #statements: Statements;
   readonly #queue: WriteQueue;
   /**
-   * The open read transaction. `reader` is the group of reads that uses it. `commits` is how many
-   * commits happened before it.
+   * The open read transaction. `reader` is the group of reads that uses it. `commits` is the number
+   * of commits before it began.
    */
   #reading: { readonly reader: Together; readonly commits: number } | null = null;
 
@@ -79,9 +79,9 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Runs a read. Taking SQLite's read lock takes longer than most reads. So reads that belong
-   * together share one lock within a turn of the event loop. A request that arrives in the meantime
-   * is handled in a later turn.
+   * Runs a read. Taking SQLite's read lock takes longer than most reads. Therefore, reads that
+   * belong together share one lock within a turn of the event loop. A request that arrives in the
+   * meantime is handled in a later turn.
    */
   #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
     const reader = readsTogether();

@@ -15,22 +15,24 @@ const UNAVAILABLE: ReadonlySet<unknown> = new Set([...WAITING, READONLY, 10, 14,
 /** The code BUSY_SNAPSHOT: another transaction changed data that this transaction has read. */
 const CONFLICT = 517;
 
-/** Whether the error means that another process has a lock. */
+/** Returns whether the error means that another process has a lock. */
 export function isSqliteBusy(error: unknown): boolean {
   return WAITING.has(primaryCode(error));
 }
 
-/** Whether the file is read-only or was replaced. A new connection may work. */
+/** Returns whether the file is read-only or was replaced. A new connection may work. */
 export function isSqliteReadOnly(error: unknown): boolean {
   return primaryCode(error) === READONLY;
 }
 
-/** Whether the same call may succeed later, according to the error's result code. */
+/** Returns whether the same call may succeed later, according to the error's result code. */
 export function isSqliteUnavailable(error: unknown): boolean {
   return UNAVAILABLE.has(primaryCode(error));
 }
 
-/** Whether the file cannot be opened, read or written, although no other process has a lock. */
+/**
+ * Returns whether the file cannot be opened, read or written, although no other process has a lock.
+ */
 export function isSqliteAboutFile(error: unknown): boolean {
   return isSqliteUnavailable(error) && !isSqliteBusy(error);
 }

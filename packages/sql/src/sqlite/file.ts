@@ -34,16 +34,17 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
 /**
  * Creates the file with access only for its owner. SQLite itself would make the file readable for
  * all users. SQLite gives the files `-wal` and `-shm` the same mode and, if this process is root,
- * the same owner. Does not open an existing file. POSIX locks belong to the process, so closing the
- * file would release the locks of all other connections.
+ * the same owner. Does not open an existing file, because closing it would release the locks of all
+ * other connections: POSIX locks belong to the process.
  */
 function createForOwnerOnly(file: string): void {
   makeFolder(path.dirname(file));
-  // A link may lead to a file that does not exist yet. Opening the link exclusively would fail.
+  // Check this first instead of opening the file exclusively. An exclusive open would fail for a
+  // link to a file that does not exist yet.
   if (existsSync(file)) return;
   try {
     closeSync(openToAppend(file));
   } catch {
-    // SQLite reports the problem later. Ignore the error here.
+    // Ignore the error here, because SQLite reports the problem later.
   }
 }

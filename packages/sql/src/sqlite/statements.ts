@@ -125,9 +125,9 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
 }
 
 /**
- * Whether SQLite assigns a number to the row that this statement inserts. For an upsert that
- * updates a row, and for a table WITHOUT ROWID, SQLite would report the number of an earlier INSERT
- * instead.
+ * Returns whether SQLite assigns a number to the row that this statement inserts. For an upsert
+ * that updates a row, and for a table WITHOUT ROWID, SQLite would report the number of an earlier
+ * INSERT instead.
  */
 function doesNumberRow(database: DatabaseSync, sql: string): boolean {
   const [, ...names] = INSERT.exec(sql) ?? [];

@@ -143,7 +143,7 @@ function tryStep(run: Run, { sql, parameters }: Step): StepOutcome {
   }
 }
 
-/** Whether the work would see the same outcome from the repeated step. */
+/** Returns whether the work would see the same outcome from the repeated step. */
 function isRepeated({ sql, outcome: before }: Step, now: StepOutcome): boolean {
   if ('error' in before || 'error' in now) {
     return 'error' in before && 'error' in now && String(before.error) === String(now.error);

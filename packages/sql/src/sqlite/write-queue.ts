@@ -90,7 +90,7 @@ export class WriteQueue {
     return this.#batch;
   }
 
-  /** A promise that resolves when no write waits any more. Null if no write waits. */
+  /** A promise that resolves when no more writes are waiting. Null if no write waits. */
   get writing(): Promise<void> | null {
     return this.#writing;
   }
@@ -206,16 +206,16 @@ export class WriteQueue {
 
   /**
    * Runs the writes in one transaction, then resolves or rejects each of them. A write that waits
-   * for anything except its statements is rolled back and set aside. If the commit fails, for
-   * example because of a constraint that is checked at the end, rejects. Nothing is then written,
-   * and no write was resolved or rejected.
+   * for anything except its statements is rolled back and set aside. Rejects if the commit fails,
+   * for example because of a constraint that is checked at the end. In this case, nothing has been
+   * written, and no write has been resolved or rejected.
    */
   async #commitTogether(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     const ended = Promise.withResolvers<void>();
     await whileBusy(() => {
       this.#endReading();
       this.#statements.run('BEGIN IMMEDIATE');
-      // Set this in the same turn as BEGIN, so that reads wait for the batch from here on.
+      // Set this in the same turn as BEGIN, so that all later reads wait for the batch.
       this.#batch = ended.promise;
     });
     const notifyEach: (() => void)[] = [];

@@ -2,7 +2,7 @@ import { getDialect, type Migration, type SchemaConnection } from '@portico/sql'
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
 /**
- * The schema of the first release. There are no foreign keys, because a row may refer to a row that
+ * The schema of the first release. It has no foreign keys, because a row may refer to a row that
  * has been removed.
  */
 export const initialSchema: Migration = {
@@ -60,7 +60,7 @@ function clientTables({ types }: SchemaConnection): readonly string[] {
       used_at ${time},
       revoked_at ${time}
     ) ${tableOptions}`,
-    // The image is in base64. It is read only to serve the image.
+    // The image, as base64. It is read only when the server sends the image to a browser.
     `CREATE TABLE oauth_client_logos (
       client_id ${identifier} NOT NULL PRIMARY KEY,
       hash ${identifier} NOT NULL,
@@ -70,7 +70,7 @@ function clientTables({ types }: SchemaConnection): readonly string[] {
   ];
 }
 
-/** Tables about people and their browsers, before they allow access. */
+/** Returns the statements for tables about people and their browsers before they allow access. */
 function personTables({ types }: SchemaConnection): readonly string[] {
   const { identifier, text, time, tableOptions } = types;
   return [
@@ -212,7 +212,7 @@ function indexes(schema: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_audit_client ON oauth_audit (client_id, id)',
     'CREATE INDEX oauth_audit_user ON oauth_audit (user_provider, user_id, id)',
     'CREATE INDEX oauth_audit_type ON oauth_audit (type, id)',
-    // Few rows name an administrator, so index only those.
+    // Index only the rows that name an administrator, because there are few of them.
     'CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, ' +
       `id)${dialect.partialIndex('by_id IS NOT NULL')}`,
     'CREATE INDEX oauth_audit_authorization ON oauth_audit (family_id, id)',

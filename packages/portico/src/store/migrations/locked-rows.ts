@@ -1,5 +1,5 @@
 /**
- * Rows without data that serve as locks. A transaction that counts rows first writes one of these
+ * Rows without data that serve as locks. Before a transaction counts rows, it writes one of these
  * rows, so only one such transaction runs at a time.
  */
 
@@ -11,6 +11,6 @@ export const BUDGET_ROW = 'budget';
 
 /**
  * The row in `oauth_initial_access_tokens` that a transaction writes before a client registers
- * itself. No token has its hash.
+ * itself. The row's hash matches no token.
  */
 export const REGISTRATION_TURN = 'one at a time';

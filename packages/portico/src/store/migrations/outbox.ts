@@ -3,8 +3,8 @@ import type { Migration } from '@portico/sql';
 /**
  * The outbox: receivers, and the messages for them.
  *
- * - `due_at` is when the next delivery to a receiver may start. A process that starts a delivery
- *   takes a lease: it sets `due_at` to the end of the lease, and `holder` to the lease's name.
+ * - `due_at` is when the next delivery to a receiver may start. When a process starts a delivery,
+ *   it takes a lease: it sets `due_at` to the end of the lease, and `holder` to the lease's name.
  * - `number` orders the messages for one receiver.
  * - `is_troubled` is 1 if the last delivery to the receiver failed or was slow.
  */

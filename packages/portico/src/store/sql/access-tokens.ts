@@ -33,7 +33,8 @@ export class AccessTokenRecords {
 
   /**
    * Returns the token, or why it is not valid. A token is valid if it has not expired, its
-   * authorization and its client are not revoked, and the client still has its grant.
+   * authorization and its client are not revoked, and the client still has a grant that starts this
+   * kind of access.
    */
   async findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
     const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);
@@ -74,7 +75,7 @@ export class AccessTokenRecords {
   /**
    * Returns the token, or why it is not valid. A token is not valid in these cases:
    *
-   * - The row of its client or its authorization is revoked or no longer exists.
+   * - Its client or its authorization is revoked, or the row of one of them no longer exists.
    * - The server currently does not accept its client (`Admits`).
    * - Its client no longer has any grant that starts this kind of access.
    */
@@ -84,8 +85,8 @@ export class AccessTokenRecords {
     if (row.expires_at <= now) return none('expired');
     if (row.living_client_scope === null || !this.#admits(row.client_id))
       return none('client revoked');
-    // The row of the token's authorization was removed, so it is unknown which grant started the
-    // access.
+    // The row of the token's authorization has been removed, so it is unknown which grant started
+    // the access.
     if (row.family_id !== null && row.living_family_id === null)
       return none('authorization revoked');
     const details = readDetails(row.details);
@@ -121,15 +122,15 @@ export class AccessTokenRecords {
   }
 }
 
-/** The columns of a new row, for `accessTokenValues`. */
+/** The columns of a new row. `accessTokenValues` returns the values. */
 export const ACCESS_TOKEN_COLUMNS =
   'id, secret_hash, client_id, family_id, scope, audience, issued_at, expires_at, thumbprint';
 
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
 /**
- * Describes a row that only reserves an id, so that a lost INSERT cannot add a token with this id
- * later. Its hash and client id are empty, and it has expired.
+ * Describes a row that only reserves an id. With this row, a lost INSERT cannot add a token with
+ * this id later. The row's hash and client id are empty, and it has expired.
  */
 export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'oauth_access_tokens',
@@ -138,7 +139,7 @@ export const ACCESS_TOKEN_BLOCKER = blockingRow(
 );
 
 /**
- * Who a token belongs to: a client or an authorization. `audience` is null for an authorization's
+ * The owner of a token: a client or an authorization. `audience` is null for an authorization's
  * token, because the authorization's row contains the audience.
  */
 export interface TokenOwner {

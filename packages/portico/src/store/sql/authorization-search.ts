@@ -116,7 +116,7 @@ const NOTHING = { found: 0, lowest: null };
 
 interface Bounds {
   readonly lowest: string;
-  /** Whether there are no rows below the lowest id. */
+  /** Whether no rows of the range are below the lowest id. */
   readonly isAll: boolean;
 }
 
@@ -189,7 +189,7 @@ function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): Held
   const { client_id: clientId } = row;
   return {
     id: row.id,
-    // The client may have been removed between the two queries.
+    // Use a placeholder if the client was removed between the two queries.
     client: clients.get(clientId) ?? { id: clientId, name: '', registeredBy: 'registration' },
     person: { provider: row.user_provider, id: row.user_id },
     subject: row.subject,

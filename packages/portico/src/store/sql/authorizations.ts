@@ -34,7 +34,7 @@ export class AuthorizationRecords {
 
   /**
    * Revokes all codes and tokens of the authorization, including tokens that another statement is
-   * issuing now. Returns false if the authorization was already revoked.
+   * issuing at the same time. Returns false if the authorization was already revoked.
    */
   async revokeFamily(familyId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -46,7 +46,7 @@ export class AuthorizationRecords {
 
   /**
    * Revokes the authorization because its code or refresh token was used again. Returns false if
-   * the refresh token is the current one after all, or if the authorization was already revoked.
+   * the refresh token turns out to be the current one, or if the authorization was already revoked.
    */
   async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -58,8 +58,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Whether any authorization, even an ended one, has the scope `openid`. If so, this server has
-   * had a signing key.
+   * Returns whether any authorization, even an ended one, has the scope `openid`. If so, this
+   * server has had a signing key.
    */
   async hasOpenidFamily(): Promise<boolean> {
     const { rows } = await this.#database.execute(
@@ -181,8 +181,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Removes at most `limit` of the person's authorizations, with their codes and tokens. Like
-   * `prune`, this may return `more` even if no rows were removed.
+   * Removes at most `limit` of the person's authorizations, with their codes and tokens. As with
+   * `prune`, `more` may be true even if no rows were removed.
    */
   removeFamiliesOfPerson(
     person: PersonReference,
@@ -195,7 +195,7 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Returns false, after making an earlier revocation durable. */
+  /** Returns false, after making sure that an earlier revocation is durable. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;

@@ -30,8 +30,7 @@ export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
   /**
    * A check that runs before the claim in the same transaction. If it returns false, the claim and
-   * the INSERT do not run, but what the check itself wrote stays. Its first statement must be a
-   * write.
+   * the INSERT do not run. The check's own writes are kept. Its first statement must be a write.
    */
   readonly first?: (connection: SqlConnection) => Promise<boolean>;
   readonly insert: readonly SqlParameter[];
@@ -46,9 +45,9 @@ export interface ClaimParameters {
  * Updates one row and inserts another, or does neither. Returns false if no row was in the state
  * that the UPDATE requires.
  *
- * Without `first`, the UPDATE is the first statement of its transaction. Do not read before it: on
- * MySQL, the read would fix a snapshot that may miss a revocation. On other engines, it could cause
- * a deadlock.
+ * Without `first`, the UPDATE is the first statement of its transaction. Do not read before it. On
+ * MySQL, the read would fix a snapshot of the data, which may not include a recent revocation. On
+ * other engines, the read could cause a deadlock.
  */
 export async function claimThenInsert(
   database: Database,

@@ -138,7 +138,10 @@ export function getLook({
   return { ...(siteUri === null ? {} : { siteUri }), ...(logoHash === null ? {} : { logoHash }) };
 }
 
-/** If this release does not know the method, the client cannot authenticate with any keys. */
+/**
+ * If this release does not know the authentication method, the client cannot authenticate with any
+ * keys.
+ */
 function getKeys(row: ClientRow): ClientKeys {
   const { token_endpoint_auth_method: method, jwks, jwks_uri: jwksUri } = row;
   if (method === 'private_key_jwt')

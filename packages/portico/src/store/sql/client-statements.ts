@@ -19,7 +19,7 @@ const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 export async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
   if (!CLIENT_ID.test(id)) return null;
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
-  // Some collations ignore trailing spaces, so compare the client id again.
+  // Compare the client id again, because some collations ignore trailing spaces.
   const row = rows.find((found) => found.client_id === id);
   return row === undefined ? null : toClient(row);
 }
@@ -29,7 +29,7 @@ export async function insertClient(connection: SqlConnection, client: Client): P
   await connection.execute(INSERT_CLIENT, clientValues(client));
 }
 
-/** Data that is written in the same transaction as a client. */
+/** Data to write in the same transaction as a client. */
 export interface WithClient {
   readonly logo?: ClientLogo | undefined;
   readonly addition?: ClientAddition | undefined;
@@ -46,7 +46,10 @@ export async function insertWhole(
   await addition?.(connection);
 }
 
-/** Inserts all of these clients or none. Returns the first id that already exists, or null. */
+/**
+ * Inserts all of these clients or none. Returns the first id that already exists, or null if none
+ * of the ids exists.
+ */
 export async function insertAll(
   connection: SqlConnection,
   clients: readonly Client[],
@@ -58,8 +61,8 @@ export async function insertAll(
 }
 
 /**
- * Whether the stored client equals this client. Returns false if another client now has the same
- * id.
+ * Returns whether the stored client equals this client. Returns false if another client now has the
+ * same id.
  */
 export async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
@@ -75,8 +78,8 @@ export async function isThisClient(connection: SqlConnection, client: Client): P
 export const TURN = 'one at a time';
 
 /**
- * Inserts the row `TURN`, runs the work, and deletes the row. Transactions that do this run one at
- * a time. The row is a copy of this client.
+ * Inserts the row `TURN`, a copy of this client, then runs the work and deletes the row.
+ * Transactions that do this run one at a time.
  */
 export async function inTurn<T>(
   connection: SqlConnection,

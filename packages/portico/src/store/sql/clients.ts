@@ -31,9 +31,9 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 
 /**
- * Whether the server currently accepts a client with this id. If not, a lookup by client id or by
- * token treats the client as revoked. The list of all clients and a person's list of authorizations
- * ignore this.
+ * Returns whether the server currently accepts a client with this id. If not, a lookup by client id
+ * or by token treats the client as revoked. The list of all clients and a person's list of
+ * authorizations still include it.
  */
 export type Admits = (clientId: string) => boolean;
 
@@ -75,8 +75,8 @@ export class ClientRecords {
           if (existing === undefined) await insertWhole(connection, client, its);
           return existing ?? null;
         }),
-      // Read in a new transaction that first inserts the row `TURN`. It starts after the lost
-      // transaction has ended.
+      // Read in a new transaction that first inserts the row `TURN`. The insert waits until the
+      // lost transaction has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -88,9 +88,9 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts all of these clients, and runs the addition in the same transaction. If one of their
-   * ids exists, inserts none and returns that id. Simultaneous calls run one after the other, even
-   * in different processes.
+   * Inserts all of these clients, and runs the addition in the same transaction. If a client with
+   * one of these ids already exists, inserts none and returns that id. Simultaneous calls run one
+   * after the other, even in different processes.
    */
   async insertClients(
     clients: readonly Client[],
@@ -105,8 +105,8 @@ export class ClientRecords {
           if (existing === null) await addition?.(connection);
           return existing;
         }),
-      // Read in a new transaction that first inserts the row `TURN`. It starts after the lost
-      // transaction has ended.
+      // Read in a new transaction that first inserts the row `TURN`. The insert waits until the
+      // lost transaction has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -129,9 +129,9 @@ export class ClientRecords {
    * Makes the secret with this hash the client's current secret. It expires at `expiresAt` (null:
    * it never expires).
    *
-   * The secret that was current becomes the previous secret and works until `previousExpiresAt`
-   * (null: stops immediately), but never longer than before. An older previous secret stops
-   * working.
+   * The secret that was current becomes the previous secret. It works until `previousExpiresAt`
+   * (null: it stops working immediately), or until its own expiry if that is earlier. Any older
+   * previous secret stops working.
    *
    * Returns false for an unknown, public or revoked client, and if `replaced` is not the current
    * secret's hash.
@@ -164,9 +164,9 @@ export class ClientRecords {
         ],
         committed,
       );
-    // If the store's response was lost, rotate again. If the lost statement runs later, it then
-    // changes nothing. Without the second rotation, the lost statement could end the application's
-    // secret although the application never received the new one.
+    // If the store's response was lost, rotate again, so that the lost statement changes nothing if
+    // it runs later. Otherwise, it could end the application's secret although the application
+    // never received the new secret.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
@@ -177,8 +177,9 @@ export class ClientRecords {
   /**
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
    * site, logo, and ID token algorithm. Returns false if one of these changed after the caller read
-   * the client, or if the client is revoked. A given logo replaces the old logo, and null removes
-   * it. `addition` may run twice, so its second run must not change the result.
+   * the client, or if the client is revoked. If a logo is given, it replaces the old logo. If the
+   * logo is null, the old logo is removed. `addition` may run twice, so its second run must not
+   * change the result.
    */
   updateClient(
     read: Client,
@@ -195,7 +196,7 @@ export class ClientRecords {
         await addition?.(connection);
         return true;
       },
-      // Read in a new transaction. It waits until the lost transaction has ended.
+      // Read in a new transaction, which waits until the lost transaction has ended.
       async (_, isUpdated) =>
         !isUpdated ||
         this.#database.transaction(async (connection) => {
@@ -253,7 +254,7 @@ export class ClientRecords {
     return rows.map(toClient);
   }
 
-  /** Whether any client that is not revoked may request ID tokens. */
+  /** Returns whether any client that is not revoked may request ID tokens. */
   async hasOpenidClient(): Promise<boolean> {
     const grants = ['authorization_code', ...this.#further('person')];
     const dialect = getDialect(this.#database);
@@ -298,7 +299,7 @@ function updateValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** Whether the two clients are equal in all columns that `UPDATE_CLIENT` sets. */
+/** Returns whether the two clients are equal in all columns that `UPDATE_CLIENT` sets. */
 function saysTheSame(one: Client, other: Client): boolean {
   return JSON.stringify(updateValues(one)) === JSON.stringify(updateValues(other));
 }

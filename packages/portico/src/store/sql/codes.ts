@@ -69,7 +69,7 @@ export class CodeRecords {
   }
 
   /**
-   * Replaces an authorization's unused code. Only the new code is valid then. The given
+   * Replaces an authorization's unused code. Afterwards, only the new code is valid. The given
    * authorization must match the stored row.
    */
   async replaceCode(
@@ -90,8 +90,8 @@ export class CodeRecords {
   }
 
   /**
-   * Revokes the authorization, unless a new code replaced this code. Returns why no tokens were
-   * issued.
+   * Revokes the authorization, unless the code has been replaced by a new code. Returns the reason
+   * why no tokens were issued.
    */
   async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {
     const { affected } = await this.#database.execute(REVOKE_BY_CODE, [now, family.id, hash]);

@@ -52,7 +52,7 @@ export class ConsentRequestRecords {
 
   /**
    * Records that the same person sees the request again, with these scopes. Returns false if the
-   * request was answered, ended or shown with other scopes after the caller read it.
+   * request has been answered, has ended, or was shown with other scopes after the caller read it.
    */
   async presentConsentRequest(
     { idHash, asked }: ConsentRequest,
@@ -76,9 +76,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records the person's answer, once. `allowed` is the authorization to start, with its code, or
-   * null if the person denies access. Returns false if the request was already answered, has ended
-   * or has expired.
+   * Records the person's answer, which is possible only once. `allowed` is the authorization to
+   * start, with its code, or null if the person denies access. Returns false if the request was
+   * already answered, has ended or has expired.
    *
    * If the consent page is skipped, `prior` is the earlier authorization that covers the request.
    * If `prior` is no longer active or no longer covers the request, changes nothing and returns
@@ -172,8 +172,8 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /**
- * Denies the request in a second attempt. Unlike `ANSWER`, also matches a request that is already
- * denied: the first attempt may have succeeded although its result was lost.
+ * Denies the request in a second attempt. Unlike `ANSWER`, this also matches a request that is
+ * already denied, because the first attempt may have succeeded although its result was lost.
  */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;

@@ -11,8 +11,8 @@ export class CookieKeyRecords {
   }
 
   /**
-   * Returns this period's stored key. If no key is stored, stores and returns `candidate`. Removes
-   * keys of periods before `oldest`.
+   * Returns the stored key for this period. If no key is stored, stores and returns `candidate`.
+   * Removes the keys for periods before `oldest`.
    */
   async cookieKey(period: number, candidate: string, oldest: number): Promise<string> {
     const known = await this.findCookieKey(period);

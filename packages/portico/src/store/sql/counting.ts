@@ -2,9 +2,9 @@ import type { SqlConnection, SqlParameter } from '@portico/sql';
 
 /** The result of counting a range of rows, ordered by id. */
 export interface CountedRows {
-  /** How many rows match the condition. */
+  /** The number of rows that match the condition. */
   readonly living: number;
-  /** The id of the last row. Null if no more rows follow. */
+  /** The id of the last row that was read. Null if no more rows follow. */
   readonly last: string | null;
 }
 

@@ -56,17 +56,17 @@ export class EverythingIssued {
       rows.filter((row) => row.revoked_at === null),
       now,
     );
-    // An earlier run may have revoked the last authorizations before the standbys received the
-    // change.
+    // At the end, confirm the revocation: an earlier run may have revoked the last authorizations
+    // before the standbys received the change.
     if (last === null)
       await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
     return { ended, last };
   }
 
   /**
-   * Reads the first `limit` authorizations with ids above `after`. Revokes each active one that was
-   * allowed without the consent page because of an authorization with an id up to `newestId`. Also
-   * returns how many of these authorizations were active.
+   * Reads the first `limit` authorizations with ids above `after`. Finds those that skipped the
+   * consent page because of an authorization with an id up to `newestId`, and revokes the active
+   * ones. Also returns how many of the found authorizations were active.
    */
   async revokeGoingBack(
     after: string,
@@ -110,8 +110,8 @@ export class EverythingIssued {
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    // A row with an empty hash is not a token. It prevents a lost statement from issuing a token
-    // later (ACCESS_TOKEN_BLOCKER).
+    // A row with an empty hash is not a token. It only prevents a lost statement from issuing a
+    // token later (ACCESS_TOKEN_BLOCKER).
     const own = rows
       .filter((row) => row.family_id === null && row.secret_hash !== '')
       .map((row) => row.id);

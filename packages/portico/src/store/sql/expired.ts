@@ -23,7 +23,7 @@ export class ExpiredRecords {
 
   /**
    * Removes at most `limit` expired authorizations, with their codes and refresh tokens, and at
-   * most `limit` expired consent requests. `more` is true if there may be more to remove.
+   * most `limit` expired consent requests. `more` is true if there may be more rows to remove.
    */
   async prune(
     expiredBefore: number,
@@ -138,7 +138,7 @@ function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonl
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
     ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
     // Keep revoked rows, because they block their URLs. Also keep clients whose document has not
-    // expired, so that pages can show them without another write.
+    // expired. Pages can then show these clients without writing them again.
     [
       'document_fresh_until',
       "< ? AND used_at IS NULL AND revoked_at IS NULL AND registered_by = 'document'",

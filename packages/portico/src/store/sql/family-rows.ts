@@ -56,8 +56,9 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
 }
 
 /**
- * Describes a row that only reserves an id, so that a lost INSERT cannot add an authorization with
- * this id later. The row is revoked from the start and contains no code and no mark.
+ * Describes a row that only reserves an id. With this row, a lost INSERT cannot add an
+ * authorization with this id later. The row is revoked from the start and contains no code and no
+ * mark.
  */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
@@ -91,14 +92,14 @@ export interface GrantRow extends FamilyRow {
   readonly code_spent_at: number | null;
   readonly refresh_mark_hash: string | null;
   readonly refresh_hash: string | null;
-  /** How many times tokens were issued. Null if never. */
+  /** How many times tokens were issued. Null if none were issued. */
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
 }
 
 /**
- * Returns the row that a code or refresh token names. The caller must check that the code or token
- * matches the row.
+ * Returns the row that a code or refresh token refers to. The caller must check that the code or
+ * token matches the row.
  */
 export async function findGrantRow(
   database: Database,
@@ -123,8 +124,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * Prefix of a stored thumbprint. The prefix means that the authorization had refresh tokens without
- * a key before it was bound to this key. A thumbprint never starts with this character.
+ * The prefix of a stored thumbprint if the authorization had refresh tokens without a key before it
+ * was bound to this key. A thumbprint never starts with this character.
  */
 const LATE = '+';
 
@@ -148,7 +149,7 @@ function toFamily(row: FamilyRow): Family {
   };
 }
 
-/** Returns the stored details as a property, or an empty object if there are none. */
+/** Returns an object with the stored details, or an empty object if there are none. */
 export function readDetails(stored: string | null): { readonly details?: Details } {
   return stored === null ? {} : { details: JSON.parse(stored) as Details };
 }
@@ -211,8 +212,8 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 }
 
 /**
- * Whether the token contains the authorization's mark. All refresh tokens of the authorization
- * contain the mark, even used ones. Tokens of other authorizations do not.
+ * Returns whether the token contains the authorization's mark. All refresh tokens of the
+ * authorization contain the mark, even used ones. Tokens of other authorizations do not.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;

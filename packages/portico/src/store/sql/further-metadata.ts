@@ -1,7 +1,10 @@
 import { getDialect, type Database, type Migration, type SqlConnection } from '@portico/sql';
 import { placeholders } from './statements.ts';
 
-/** Client metadata from features, as JSON: a list of strings for each field. */
+/**
+ * The values of client metadata fields that features add, as JSON: a list of strings for each
+ * field.
+ */
 const table: Migration = {
   name: 'oauth_server_client_metadata_0001_table',
   async up({ change, types }) {
@@ -24,7 +27,7 @@ const BATCH = 500;
 
 type Stored = Readonly<Record<string, readonly string[]>>;
 
-/** The table `oauth_client_metadata`. */
+/** Reads and writes the table `oauth_client_metadata`. */
 export class FurtherMetadataRecords {
   readonly #database: Database;
 
@@ -79,7 +82,7 @@ export class FurtherMetadataRecords {
 
   /**
    * Writes the fields of new clients. Removes the fields of earlier clients that had the same ids
-   * and that no longer exist.
+   * and no longer exist.
    */
   async writeNew(
     connection: SqlConnection,

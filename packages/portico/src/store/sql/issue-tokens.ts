@@ -5,16 +5,16 @@ import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * The use of a code or refresh token. The UPDATE changes the authorization's row, so the code or
- * token cannot be used a second time.
+ * The use of a code or refresh token. The UPDATE changes the authorization's row, which prevents a
+ * second use of the code or token.
  */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;
   /** The values for the UPDATE. */
   readonly claim: readonly SqlParameter[];
   /**
-   * Returns why no tokens were issued. Called if the UPDATE did not find the row in the required
-   * state.
+   * Returns the reason why no tokens were issued. Called if the UPDATE did not find the row in the
+   * required state.
    */
   readonly otherwise: () => Promise<GrantRefusal>;
 }
@@ -65,8 +65,9 @@ export async function issueTokens(
 }
 
 /**
- * Whether the authorization is active and this is its current refresh token. If not, another
- * process may already have sent a response, and the client uses the tokens in that response.
+ * Returns whether the authorization is active and this is its current refresh token. If not,
+ * another process may already have sent a response, and the client uses the tokens in that
+ * response.
  */
 async function isLastWord(
   database: Database,

@@ -24,8 +24,9 @@ export class NewAuthorizations {
 
   /**
    * Runs the UPDATE with these values and inserts the authorization with its code, or does neither.
-   * Returns false if the UPDATE changed no row, or if a condition is not met. The question of the
-   * conditions may then be answered all the same, so that a form is never accepted twice.
+   * Returns false if the UPDATE changed no row, or if a condition is not met. Even then, the
+   * consent request in `conditions.question` may have been answered, so that a form is never
+   * accepted twice.
    */
   begin(
     claim: readonly SqlParameter[],
@@ -82,8 +83,8 @@ const ANSWER_QUESTION = `UPDATE oauth_consent_requests SET outcome = 'allowed'
   WHERE id_hash = ? AND outcome IS NULL`;
 
 /**
- * Locks the earlier authorization with a write. A read would not: on some engines a read takes no
- * lock, and on others it fixes a snapshot. The write must change a value, because Galera detects
+ * Locks the earlier authorization with a write. A read is not enough: on some engines a read takes
+ * no lock, and on others it fixes a snapshot. The write must change a value, because Galera detects
  * conflicts between nodes only by changed rows. The new value keeps the row one millisecond longer
  * and changes nothing else.
  */

@@ -53,7 +53,7 @@ export class OutboxMessages {
     return rows.map((row) => ({ ...toOutboxRow(row), payload: row.payload }));
   }
 
-  /** Returns the selected messages, newest first. */
+  /** Returns the messages that match the selection, newest first. */
   async list(
     selection: OutboxSelection,
     before: string | null,
@@ -100,7 +100,10 @@ export class OutboxMessages {
     await this.#removeExcess(receiverId);
   }
 
-  /** Makes messages wait again, until `expiresAt`. Returns how many messages wait again. */
+  /**
+   * Moves undelivered messages back to the queue, where they wait until `expiresAt` at the latest.
+   * Returns the number of messages that it moved.
+   */
   async restore(ids: readonly string[], now: number, expiresAt: number): Promise<number> {
     const found = await this.#find(ids);
     return this.#database.transaction(async (connection) => {

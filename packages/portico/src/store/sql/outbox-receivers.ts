@@ -3,9 +3,12 @@ import { orderedIdentifier, tokenHash } from '../../crypto.ts';
 import { removeWaiting } from './outbox-messages.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** A time that is never reached. It is the due time of receivers without a due delivery. */
+/** A time that is never reached. Receivers without a due delivery have this due time. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** How long a receiver without messages is kept, in milliseconds. */
+/**
+ * How long a receiver that has no messages is kept after its last message was added, in
+ * milliseconds.
+ */
 const KEPT = 30 * 86_400_000;
 /** How many receivers with dropped messages are shown. */
 const SHOWN = 50;
@@ -16,7 +19,7 @@ export interface Lease {
   readonly kind: string;
   /** A random name for this lease. */
   readonly holder: string;
-  /** How many attempts have failed in a row. */
+  /** The number of attempts that have failed in a row. */
   readonly failures: number;
 }
 
@@ -37,7 +40,7 @@ export interface FailedMessage {
   /** The message's id. */
   readonly message: string;
   readonly reason: string;
-  /** Whether the message moves behind the receiver's other messages. */
+  /** Whether to move the message behind the receiver's other messages. */
   readonly isLast: boolean;
 }
 
@@ -57,20 +60,24 @@ interface DueRow {
 }
 
 /**
- * How many messages of one kind were dropped for a receiver because too many messages were waiting
- * for it.
+ * The number of messages of one kind that were dropped for a receiver because too many messages
+ * were waiting for it.
  */
 export interface DroppedMessages {
   /** The kind of messages. */
   readonly kind: string;
   /** The receiver of the messages. */
   readonly receiver: string;
-  /** How many messages were dropped since an operator last discarded the receiver's messages. */
+  /**
+   * The number of messages that have been dropped since an operator last discarded the receiver's
+   * messages.
+   */
   readonly dropped: number;
 }
 
 /**
- * The receivers in the outbox. Each row records which process delivers to the receiver, and when.
+ * Reads and writes the receivers in the outbox. Each row records which process delivers to the
+ * receiver, and when.
  */
 export class OutboxReceivers {
   readonly #database: Database;
@@ -183,7 +190,7 @@ export class OutboxReceivers {
     });
   }
 
-  /** Makes deliveries due now, even if earlier attempts failed. */
+  /** Makes waiting deliveries due immediately, even if earlier attempts failed. */
   async hurry(receiver: string | null, now: number): Promise<void> {
     const which = receiver === null ? '' : ' AND receiver = ?';
     await this.#database.execute(
@@ -243,15 +250,15 @@ const MESSAGE = insertInto(
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
 );
 // MySQL assigns from left to right, so the columns that depend on `waiting` are set before
-// `waiting`. While a process holds a lease, `due_at` does not change.
+// `waiting`. While a process has a lease, `due_at` does not change.
 const COUNT = `UPDATE oauth_outbox_receivers SET
     due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
 /**
- * Added to the number of a message that moves back. It is larger than all numbers of other
- * messages.
+ * Added to the number of a message that moves behind the other messages. It is larger than the
+ * number of any message that has not been moved.
  */
 const BEHIND = 2 ** 50;
 const NEXT_NUMBER = 'UPDATE oauth_outbox_receivers SET last_number = last_number + 1 WHERE id = ?';

@@ -33,9 +33,9 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Returns the refresh token, even if it was used. Returns null if it is unknown. Only refresh
-   * tokens of this authorization contain its mark. A token with the mark was therefore used before
-   * if it is not the current token.
+   * Returns the refresh token, even if it was used. Returns null if it is unknown. Only the refresh
+   * tokens of an authorization contain its mark. A token that contains the mark but is not the
+   * current token has therefore been used.
    */
   async findRefreshToken(offered: OfferedRefreshToken): Promise<RefreshToken | null> {
     const row = await findGrantRow(this.#database, offered);

@@ -2,7 +2,7 @@ import { type Database, insertIfNone } from '@portico/sql';
 
 /** The use of a value that is valid only once, for example an assertion. */
 export interface SingleUse {
-  /** SHA-256 of its kind, owner and `jti`. */
+  /** SHA-256 of the value's kind, owner and `jti`. */
   readonly hash: string;
   readonly expiresAt: number;
 }
@@ -16,7 +16,7 @@ export class SingleUseRecords {
   }
 
   /**
-   * Records a use durably. Returns false if any process already recorded this value. The row is
+   * Records a use durably. Returns false if any process has already recorded this value. The row is
    * kept at least until the value expires. Throws if the result is unknown. The caller must then
    * reject the value.
    */

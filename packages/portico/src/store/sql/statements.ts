@@ -53,7 +53,7 @@ export type Condition = readonly [
 
 /**
  * Returns the keys of at most `limit` rows that match the condition, ordered by the condition's
- * column. Do not remove the order. PostgreSQL plans the statement without its values and expects
+ * column. Do not remove this order. PostgreSQL plans the statement without its values and expects
  * that a third of the table matches. Without the order, it would read the whole table instead of
  * the index.
  */
@@ -105,9 +105,9 @@ export async function removeKeys(
 }
 
 /**
- * Reads the first `limit` rows after this key. Sets the outcome of the rows without one to `void`,
- * which ends them. Returns how many rows it ended, and the last key that it read. The key is null
- * if there are no more rows.
+ * Reads the first `limit` rows after this key. Ends each row that has no outcome yet by setting its
+ * outcome to `void`. Returns the number of rows that it ended, and the last key that it read. The
+ * key is null if there are no more rows.
  */
 export async function voidOpen(
   connection: SqlConnection,

@@ -22,7 +22,7 @@ export class SubjectRecords {
     return subject;
   }
 
-  /** Returns the person's subject, or null. */
+  /** Returns the person's subject, or null if the person has none. */
   async findSubject({ provider, id }: PersonReference): Promise<string | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? ' +
@@ -33,7 +33,7 @@ export class SubjectRecords {
     return exact?.subject ?? null;
   }
 
-  /** Returns the person with this subject, or null. */
+  /** Returns the person with this subject, or null if no person has it. */
   async findPersonOfSubject(subject: string): Promise<PersonReference | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE subject = ?',
@@ -51,7 +51,7 @@ export class SubjectRecords {
     return this.#insert(person, subject, '');
   }
 
-  /** Whether this person has a subject. */
+  /** Returns whether this person has a subject. */
   async hasSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { rows } = await this.#database.execute(`SELECT 1 FROM oauth_subjects ${OF_PERSON}`, [
       provider,

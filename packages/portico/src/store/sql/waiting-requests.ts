@@ -14,7 +14,7 @@ import {
 /**
  * Reads and writes `oauth_waiting_requests`: pushed requests, and requests that are too long for a
  * cookie and wait for the user to sign in. The row `BUDGET_ROW` is not a request. Requests of zero
- * bytes do not count towards the budget.
+ * bytes use no part of the budget.
  */
 export class WaitingRequestRecords {
   readonly #database: Database;
@@ -25,9 +25,9 @@ export class WaitingRequestRecords {
 
   /**
    * Stores the request within the budget. If the request does not fit, removes the oldest requests
-   * of the network that uses the most bytes, but only if that network uses more bytes than this
-   * request's network would use with this request. Returns false if the request still does not fit.
-   * Without a budget, always stores the request and counts zero bytes for it.
+   * of the network that uses the most bytes. This happens only if that network uses more bytes than
+   * this request's network would use with this request. Returns false if the request still does not
+   * fit. Without a budget, always stores the request and counts zero bytes for it.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -134,7 +134,7 @@ async function keepWaiting(
   return true;
 }
 
-/** Matches requests that are counted and have not expired. */
+/** Matches requests that use a part of the budget and have not expired. */
 const COUNTED = 'expires_at > ? AND byte_count > 0';
 
 async function insertWaiting(
