@@ -81,8 +81,8 @@ export class FirstPartyMemory implements PriorConsent {
 
   /**
    * Returns details that make the server remember the user's consent. Reuses the consent of an
-   * earlier authorization. If there is none, returns undefined for a client for which the server
-   * does not remember consent.
+   * earlier authorization. Without an earlier consent, returns undefined if the server does not
+   * remember consent for this client.
    */
   async mark({ client, prior }: AllowedAuthorization): Promise<Details | undefined> {
     const inherited = consentOf(prior?.details);
