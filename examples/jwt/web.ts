@@ -33,7 +33,7 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
     const right =
       user !== null && user.suspended === 0 && bcrypt.compareSync(password, user.password_hash);
     if (right) tokens.sign('api', user.id, 86_400).then((jwt) => res.json({ jwt }), next);
-    else res.status(401).json({ error: 'You cannot sign in with this email address and password.' });
+    else res.status(401).json({ error: 'The email address or password is wrong.' });
   });
   app.get('/api/me', requireToken(tokens), (_, res) => {
     res.json({ name: users.byId(Number(res.locals['userId']))?.name ?? null });
