@@ -31,7 +31,7 @@ async function npm(
   if (code !== 0 && signal === null) throw new Error(`npm ${args.join(' ')} ended with ${code}`);
 }
 
-// Ctrl+C also reaches the application. This process ends after the application.
+// Ctrl+C also reaches the application. This process waits until the application has ended.
 process.on('SIGINT', () => undefined);
 const folder = await installExample(name, npm);
 try {

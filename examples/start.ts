@@ -91,8 +91,8 @@ async function seedClient(application: Application, redirectUri: string): Promis
 }
 
 /**
- * Returns the client from the environment. It is used outside of APP_ENV=dev, where nothing is
- * seeded. If it is null, the relying party does not start.
+ * Returns the client from the environment, or null. If it is null, the relying party does not
+ * start. This is used only outside of APP_ENV=dev, where no client is seeded.
  */
 function givenClient(env: Application['env']): Credentials | null {
   const { RP_CLIENT_ID: clientId, RP_CLIENT_SECRET: clientSecret } = env;
@@ -117,7 +117,7 @@ function welcome({ mode, publicUrl, env }: Application, relyingPartyUrl: string 
     `  Portal         ${publicUrl}`,
     ...(relyingPartyUrl === null
       ? [
-          '  Relying party  not started: set RP_CLIENT_ID and RP_CLIENT_SECRET to one that oauth:client:create made',
+          '  Relying party  not started: set RP_CLIENT_ID and RP_CLIENT_SECRET to a client from oauth:client:create',
         ]
       : [`  Relying party  ${relyingPartyUrl}   <- open this one, and sign in with Portal`]),
     ...(mode === 'dev'

@@ -132,8 +132,8 @@ describe('in a real Chromium', () => {
     await page.getByRole('button', { name: 'Refresh the tokens' }).click();
     await told('Refreshed');
     await page.getByLabel('A new note').fill('Buy <b>milk</b> & bread');
-    await page.getByRole('button', { name: 'Add it at Portal' }).click();
-    await told('took the note');
+    await page.getByRole('button', { name: 'Add it to Portal' }).click();
+    await told('stored the note');
     await page.goto(portal.url);
     expect(await page.locator('main').innerText()).toContain('Buy <b>milk</b> & bread');
   });
@@ -143,7 +143,7 @@ describe('in a real Chromium', () => {
     expect(await page.locator('main').innerText()).not.toContain('Write notes');
     await allow();
     await page.getByLabel('A new note').fill('Hello');
-    await page.getByRole('button', { name: 'Add it at Portal' }).click();
+    await page.getByRole('button', { name: 'Add it to Portal' }).click();
     await told('refused the note: 403');
   });
 

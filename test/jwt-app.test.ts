@@ -178,7 +178,7 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     await signIn(ADA);
     await context.clearCookies({ name: 'signed_in' });
     await authorize();
-    await page.click('text=Go on as Ada Lovelace');
+    await page.click('text=Continue as Ada Lovelace');
     await page.waitForURL(/request_id=/);
     expect((await allow()).searchParams.has('code')).toBe(true);
   });

@@ -130,7 +130,7 @@ describe('the page that shows the last steps', () => {
   const STEPS = [
     'POST /sign-in',
     'GET /oauth/authorize',
-    'You sign in, and allow',
+    'You sign in and allow it',
     'GET /callback',
     'POST /oauth/token',
     '200: the tokens',
@@ -180,14 +180,14 @@ describe('the page that shows the last steps', () => {
   test('shows how long each token is valid, and how much time is left', async () => {
     const visitor = await signedIn();
     const left = async () =>
-      [...(await pageOf(visitor)).matchAll(/(\d+ \w+) left|(It is over)/g)].map(
+      [...(await pageOf(visitor)).matchAll(/(\d+ \w+) left|(It has expired)/g)].map(
         ([, some, none]) => some ?? none,
       );
     try {
       ahead = 60_000;
       expect(await left()).toEqual(['59 minutes', '59 minutes', '30 days']);
       ahead = 3_600_000 + 60_000;
-      expect(await left()).toEqual(['It is over', 'It is over', '30 days']);
+      expect(await left()).toEqual(['It has expired', 'It has expired', '30 days']);
     } finally {
       ahead = 0;
     }
@@ -218,9 +218,9 @@ describe('after sign-in', () => {
     const visitor = await signedIn();
     expect((await send(visitor, '/notes', home, { text: 'Buy milk' })).status).toBe(303);
     const page = await pageOf(visitor);
-    expect(page).toContain('The portal took the note.');
+    expect(page).toContain('The portal stored the note.');
     expect(page).toContain('Buy milk');
-    expect(await pageOf(visitor)).not.toContain('The portal took the note.');
+    expect(await pageOf(visitor)).not.toContain('The portal stored the note.');
   });
 
   test('a button that is pressed twice refreshes once, and access continues', async () => {

@@ -3,7 +3,7 @@ import { articlesMigration } from './articles.ts';
 import { addArticles } from './parts.ts';
 
 /**
- * A store for articles to which everyone may write. It is only a demonstration. See protected.ts
+ * A store for articles in which everyone may write. It is only a demonstration. See protected.ts
  * for a store with access control.
  */
 export default defineApplication({

@@ -1,10 +1,10 @@
-/** How deep the JSON of a body may be nested. */
+/** The maximum nesting depth of the JSON in a body. */
 const DEEPEST = 512;
 
-/** Why a body does not contain a JSON value for this API. */
+/** The reason why a body contains no JSON value for this API. */
 export type JsonProblem = 'not JSON by its media type' | 'malformed';
 
-/** Returns the JSON value of a request, or why it does not contain one. */
+/** Returns the JSON value of a request, or the reason why it contains none. */
 export async function readJson(
   request: Request,
 ): Promise<{ readonly value: unknown } | { readonly problem: JsonProblem }> {
@@ -25,8 +25,8 @@ export async function readJson(
 }
 
 /**
- * Returns how deep the JSON text is nested. It counts the brackets outside of strings. It reads
- * each character once, so no text is slow.
+ * Returns the nesting depth of the JSON text. Counts the brackets outside of strings, and reads
+ * each character only once, so that no text takes long.
  */
 function depthOf(text: string): number {
   let depth = 0;
@@ -46,8 +46,8 @@ function depthOf(text: string): number {
 }
 
 /**
- * Whether every text in the value can be written as UTF-8. A lone escape such as \ud800 cannot,
- * because it is not a character.
+ * Returns whether every text in the value can be written as UTF-8. A lone escape such as \ud800
+ * cannot, because it is not a character.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

@@ -4,7 +4,7 @@ import { articleRoutes, type Guard } from './controller.ts';
 import { openapi } from './openapi.ts';
 
 /**
- * Adds the parts that both variants of the example have: the routes, their description, and the
+ * Adds what both variants of the example have in common: the routes, their description, and the
  * responses for exceptions.
  */
 export function addArticles(application: Application, guarded?: Guard): void {

@@ -8,8 +8,8 @@ import { addSeed } from './seed.ts';
 const WRITE = 'articles:write';
 
 /**
- * The same store, for people and their applications. Everyone may read. To write, a request needs a
- * token or a session.
+ * The same store as in app.ts, for people and their applications. Everyone may read. To write, a
+ * request needs a token or a session.
  */
 export default defineApplication({
   directory: import.meta.dirname,
@@ -28,8 +28,8 @@ export default defineApplication({
 
 /**
  * Checks that a request may write. There are two ways, and they never mix:
- * - A request with an `Authorization` header comes from an application. Its token needs the scope.
- *   A cookie in the same request does not count.
+ * - If a request has an `Authorization` header, it comes from an application. Its token needs the
+ *   scope. A cookie in the same request is ignored.
  * - All other requests come from a browser. The kit has already checked the CSRF token of the
  *   session. The person needs the permission.
  */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** The schemas of requests and responses. They check the values and describe them in OpenAPI. */
 
-/** A text that is more than white space. It may have at most `bytes` bytes. */
+/** A text that contains more than white space and is at most `bytes` bytes long. */
 function text(bytes: number) {
   return z
     .string({ error: 'must be a text' })

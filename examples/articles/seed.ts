@@ -4,7 +4,8 @@ import type { AddCommands } from 'portico';
 const ADA = { email: 'ada@example.com', name: 'Ada Lovelace' };
 
 /**
- * Adds the command `seed`, which creates a person who may write. If she exists, it changes nothing.
+ * Adds the command `seed`, which creates a person who may write. If she already exists, the command
+ * changes nothing.
  */
 export const addSeed: AddCommands = (program, context) => {
   program

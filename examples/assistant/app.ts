@@ -7,8 +7,8 @@ import { MyAccount } from './tools/my-account.ts';
 import { ServiceStatus } from './tools/service-status.ts';
 
 /**
- * An application with tools for a voice assistant. Everyone may use one of them. The other is for
- * people who have linked their account.
+ * An application with tools for a voice assistant. Everyone may use the public tool. The personal
+ * tool is for people who have linked their account.
  */
 export default defineApplication({
   directory: import.meta.dirname,
@@ -17,7 +17,7 @@ export default defineApplication({
   config: (env) => ({
     assistant: {
       account_linking: env['ASSISTANT_REDIRECT_URI'] !== undefined,
-      // The vendor's callback, exactly as its console shows it. You cannot guess it.
+      // Copy the vendor's callback exactly as the vendor's console shows it. You cannot guess it.
       redirect_uris:
         env['ASSISTANT_REDIRECT_URI'] === undefined ? [] : [env['ASSISTANT_REDIRECT_URI']],
       listing: {

@@ -5,8 +5,8 @@ const ADA = { email: 'ada@example.com', name: 'Ada Lovelace' };
 const PERMISSION = 'mcp:tools';
 
 /**
- * Adds the command `seed`, which creates a person whose account can be linked. If she exists, it
- * changes nothing.
+ * Adds the command `seed`, which creates a person whose account can be linked. If she already
+ * exists, the command changes nothing.
  */
 export const addSeed: AddCommands = (program, context) => {
   program

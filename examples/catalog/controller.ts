@@ -31,7 +31,7 @@ export function productRoutes(products: Products): readonly Route[] {
 
 /**
  * Returns the limit in a query, or null if it is not valid. For example, `limit[]=1` and a repeated
- * limit are lists and not integers.
+ * limit are not valid, because they are lists.
  */
 function limitOf(query: URLSearchParams): number | null {
   if ([...query.keys()].some((name) => name.startsWith('limit['))) return null;

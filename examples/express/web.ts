@@ -51,7 +51,7 @@ export function createWeb(users: Users, application: Application, secret: string
     const returnTo = returnPath(
       typeof req.query['return_to'] === 'string' ? req.query['return_to'] : null,
     );
-    // The application that sent the person here, and its hint about who the person is.
+    // Returns which application sent the person here, and its hint about who the person is.
     const told = server.waitingFor(req, returnTo);
     told.then((waiting) => res.send(loginPage(returnTo, waiting))).catch(fail);
   });

@@ -1,7 +1,7 @@
 import { jwtVerify, SignJWT } from 'jose';
 
 /**
- * Where a token is valid: in your own API, or as the cookie for the pages below `/oauth`. No token
+ * Where a token is valid: in your own API, or in the cookie for the pages below `/oauth`. No token
  * is valid for both.
  */
 export type Use = 'api' | 'browser';

@@ -5,7 +5,7 @@ import type { Tokens } from './jwt.ts';
 import type { Users } from './users.ts';
 
 /**
- * The cookie that says who is signed in, for the pages below `/oauth`. A browser that follows a
+ * The cookie that contains who is signed in, for the pages below `/oauth`. A browser that follows a
  * link sends cookies, but nothing from its storage.
  */
 export const COOKIE = 'signed_in';
@@ -24,7 +24,8 @@ const host = (users: Users, tokens: Tokens): Host<Request> => ({
   },
   holdsPermission: async ({ id }, permission) => users.mayDo(Number(id), permission),
   loginUrl: '/login',
-  // A page, because its script must also remove the token from the browser's storage.
+  // Signing out is a page, because its script must also remove the token from the browser's
+  // storage.
   signOut: '/logout',
 });
 

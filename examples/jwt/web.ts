@@ -14,8 +14,8 @@ import { COOKIE } from './portico.ts';
 import type { Users } from './users.ts';
 
 /**
- * How long a browser may use the pages below `/oauth` before it must sign in there again, in
- * seconds.
+ * How long a browser may use the pages below `/oauth` before the person must sign in there again,
+ * in seconds.
  */
 const COOKIE_LIFETIME = 600;
 
@@ -33,7 +33,7 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
     const right =
       user !== null && user.suspended === 0 && bcrypt.compareSync(password, user.password_hash);
     if (right) tokens.sign('api', user.id, 86_400).then((jwt) => res.json({ jwt }), next);
-    else res.status(401).json({ error: 'That is not right.' });
+    else res.status(401).json({ error: 'The email address or password is wrong.' });
   });
   app.get('/api/me', requireToken(tokens), (_, res) => {
     res.json({ name: users.byId(Number(res.locals['userId']))?.name ?? null });
@@ -59,8 +59,8 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
 }
 
 /**
- * Adds a sign-in page, which exchanges the token for a cookie, and a sign-out page. Only scripts of
- * this origin can send the header that both need.
+ * Adds a sign-in page, which exchanges the token for a cookie, and a sign-out page. The requests of
+ * both need a header that only scripts of this origin can send.
  */
 function addSignIn(app: Express, tokens: Tokens, publicUrl: string): void {
   const secure = publicUrl.startsWith('https:');
@@ -78,7 +78,7 @@ function addSignIn(app: Express, tokens: Tokens, publicUrl: string): void {
   });
 }
 
-/** Accepts only requests with a valid JWT. The user's id is then in `res.locals.userId`. */
+/** Accepts only requests with a valid JWT. Puts the user's id into `res.locals.userId`. */
 function requireToken(tokens: Tokens): RequestHandler {
   return async (req, res, next) => {
     const id = await tokens.verify('api', req.headers.authorization?.replace(/^Bearer /, ''));
@@ -125,8 +125,8 @@ function page(content: string, target: string): string {
 }
 
 /**
- * The sign-in page. A person whose browser already has a JWT can continue with a click on a button.
- * Other people sign in with their email address and password.
+ * The sign-in page. If the browser already has a JWT, the person can continue with a click on a
+ * button. Other people sign in with their email address and password.
  */
 const LOGIN = `
 <button id="go-on" hidden></button>
@@ -152,14 +152,14 @@ const LOGIN = `
   };
   const me = localStorage.getItem('jwt') === null ? null : await fetch('/api/me', { headers: bearer() });
   if (me?.ok) {
-    button.textContent = 'Go on as ' + (await me.json()).name;
+    button.textContent = 'Continue as ' + (await me.json()).name;
     button.hidden = false;
   }
 </script>`;
 
 /**
- * The sign-out page. It asks first, because any site can send a browser here. It removes the cookie
- * even if the JWT has expired.
+ * The sign-out page. Any site can send a browser here, so the page asks first. It removes the
+ * cookie even if the JWT has expired.
  */
 const LOGOUT = `
 <button>Sign out</button>

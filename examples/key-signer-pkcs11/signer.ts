@@ -11,7 +11,7 @@ export interface Pkcs11Key {
   /** The id of the key in the token, in hexadecimal. */
   readonly id: string;
   /**
-   * The name of the environment variable that contains the user's PIN. A variable is used so that
+   * The name of the environment variable that contains the user's PIN. Because it is a variable,
    * the PIN does not appear in a list of processes.
    */
   readonly pinVariable: string;
@@ -23,8 +23,8 @@ export interface Pkcs11Key {
 }
 
 /**
- * Creates a signer for a key. Reads the public key once. The private key never leaves the module:
- * each signature runs OpenSC's `pkcs11-tool`.
+ * Creates a signer for a key, and reads the public key once. The private key never leaves the
+ * module: each signature runs OpenSC's `pkcs11-tool`.
  */
 export async function pkcs11Signer(key: Pkcs11Key): Promise<KeySigner> {
   const { kid, algorithm, signsFrom } = key;

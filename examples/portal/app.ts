@@ -15,10 +15,9 @@ export default defineApplication({
     oauth_server: {
       name: 'Portal',
       scopes: {
-        // If the value is a text, the permission has the same name as the scope.
+        // If the value is a text, the permission and the scope have the same name.
         'notes:read': 'Read your notes',
-        // An application asks for a scope, and a person has a permission. Here the two have
-        // different names.
+        // An application asks for a scope, and a person has a permission. Here their names differ.
         'notes:write': { label: 'Write notes for you', permission: 'notes.edit' },
       },
     },

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Application } from '@portico/kit';
 import { type Database, type Migration, type PersonReference, type Route, token } from 'portico';
 
-/** A line of text that belongs to one person. */
+/** A line of text that one person has written. */
 export interface Note {
   readonly id: string;
   readonly text: string;
 }
 
-/** The longest note, in characters. White space around the text does not count. */
+/** The maximum length of a note, in characters, without white space at its start and end. */
 const LONGEST_NOTE = 2000;
 
 /**
@@ -24,7 +24,7 @@ export function noteRoutes({ database }: Application): readonly Route[] {
       async handler() {
         token().requireScope('notes:read');
         const user = token().user();
-        // An application that acts for itself is not a person. So it has no notes.
+        // An application that acts for itself is not a person, so it has no notes.
         return Response.json({
           data: user === null ? [] : await notesOf(database, user.reference),
         });
@@ -39,7 +39,7 @@ export function noteRoutes({ database }: Application): readonly Route[] {
         const user = token().user();
         if (user === null)
           return Response.json(
-            { error: 'An application has no notes of its own.' },
+            { error: 'Only people have notes, not applications.' },
             { status: 403 },
           );
         const input = await readNote(request);
@@ -90,7 +90,7 @@ async function readNote(request: Request): Promise<{ text: string } | { refusal:
   // PostgreSQL cannot store NUL in a text.
   if (text === '' || text.length > LONGEST_NOTE || text.includes('\0')) {
     const expected = `The text must be 1 to ${LONGEST_NOTE} characters.`;
-    return refuse(422, { error: 'The note cannot be kept.', fields: { text: [expected] } });
+    return refuse(422, { error: 'The note is not valid.', fields: { text: [expected] } });
   }
   return { text };
 }

@@ -11,12 +11,12 @@ const PEOPLE: readonly Person[] = [
   { email: 'grace@example.com', name: 'Grace Hopper', permissions: ['notes:read'] },
 ];
 
-/** Returns the accounts of the portal, for the commands and the seed. */
+/** Returns the accounts of the portal. The commands and the seed use them. */
 export function accountsOf({ database, passwordHasher }: Application): DatabaseAccounts {
   return databaseAccounts({ database, passwordHasher });
 }
 
-/** Creates the people who do not exist yet. People who exist stay unchanged. */
+/** Creates the people who do not exist yet, and leaves existing people unchanged. */
 export async function seedPeople(application: Application, password: string): Promise<void> {
   const accounts = accountsOf(application);
   for (const { email, name, permissions } of PEOPLE) {

@@ -10,18 +10,18 @@ interface Life {
   readonly until: number;
 }
 
-/** Shows until when each token is valid, with a bar for the time that is left. */
+/** Shows for each token how long it is valid, with a bar for the time that is left. */
 export function lives({ tokens, refreshTokenLifetime, now }: SignedIn): Html {
   const { issuedAt, expiresIn, refreshToken, claims } = tokens;
   const inSeconds = (seconds: number) => issuedAt + seconds * 1000;
-  const access = 'opens the API; whoever has it, has that';
+  const access = 'opens the API, for anyone who has it';
   const all: readonly Life[] = [
     ...(expiresIn === null
       ? []
       : [{ name: 'Access token', for: access, from: issuedAt, until: inSeconds(expiresIn) }]),
     {
       name: 'ID token',
-      for: 'says who signed in',
+      for: 'shows who signed in',
       from: claims.iat * 1000,
       until: claims.exp * 1000,
     },
@@ -30,7 +30,7 @@ export function lives({ tokens, refreshTokenLifetime, now }: SignedIn): Html {
       : [
           {
             name: 'Refresh token',
-            for: 'brings new ones, once; a second use ends the access',
+            for: 'gets new tokens, once; a second use ends the access',
             from: issuedAt,
             until: inSeconds(refreshTokenLifetime),
           },
@@ -57,7 +57,7 @@ function bar({ name, for: what, from, until }: Life, now: number): Html {
         until > now
           ? html`${duration(until - now)} left, until
               <time datetime="${new Date(until).toISOString()}">${moment(until)}</time>`
-          : 'It is over.'
+          : 'It has expired.'
       }
     </p>
   </li>`;
@@ -70,10 +70,7 @@ const UNITS = [
   ['second', 1000],
 ] as const;
 
-/**
- * Formats a duration in the largest unit of which there are at least two, or else in the smallest
- * unit.
- */
+/** Formats a duration in the largest unit of which it has at least two, or else in seconds. */
 function duration(milliseconds: number): string {
   const [unit, size] = UNITS.find(([, each]) => milliseconds >= 2 * each) ?? UNITS[3];
   const count = Math.round(milliseconds / size);

@@ -16,13 +16,13 @@ export interface Visit {
 }
 
 /**
- * Keeps visits in memory. If there are more than `most`, it forgets the oldest visit. They are lost
- * when the process ends, which is enough for an example.
+ * Keeps visits in memory. If there are more than `most`, it forgets the oldest visit. All visits
+ * are lost when the process ends, which is good enough for an example.
  */
 export function createMemory(most = 1000) {
   const visits = new Map<string, Visit>();
   return {
-    /** Starts a visit and returns its id. The id is a secret, and a cookie contains it. */
+    /** Starts a visit and returns its id. The id is a secret and is stored in a cookie. */
     start(first: Partial<Visit>): string {
       const oldest = visits.keys().next().value;
       if (visits.size >= most && oldest !== undefined) visits.delete(oldest);

@@ -3,10 +3,10 @@ import { html } from 'hono/html';
 export function startPage(issuer: string) {
   return page(
     'Notebook',
-    html`<p>Notebook shows the notes you keep at Portal, once you allow it.</p>
+    html`<p>Notebook shows your notes from Portal, if you allow it.</p>
       ${signInForm('Sign in with Portal')}
       <p class="soft after">
-        You will be asked at ${new URL(issuer).host}. Your password stays there.
+        You will sign in at ${new URL(issuer).host}. Notebook does not see your password.
       </p>`,
   );
 }

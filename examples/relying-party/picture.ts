@@ -24,7 +24,7 @@ export function picture(steps: readonly Step[]): Html {
     aria-labelledby="picture-title"
   >
     <title id="picture-title">
-      ${steps.length} steps between your browser, Notebook and Portal; the list says each
+      ${steps.length} steps between your browser, Notebook and Portal; the list describes each step
     </title>
     ${Object.values(LANES).map(
       ({ x, name }) =>
@@ -50,7 +50,7 @@ function row({ from, to, label }: Step, index: number): Html {
     ${badge(start, y, index)}`;
 }
 
-/** Draws a step that one party and the person do without another party. */
+/** Draws a step that involves only one party and the person. */
 function ownRow(label: string, y: number, index: number): Html {
   const [left, right] = [LANES.browser.x, LANES.portal.x];
   return html`<rect

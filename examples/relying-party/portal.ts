@@ -24,12 +24,12 @@ export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string | null;
   readonly scope: string;
-  /** The claims of the ID token, which was checked. */
+  /** The claims of the ID token, after it was checked. */
   readonly claims: client.IDToken;
   /** When the tokens arrived, in milliseconds since 1970. */
   readonly issuedAt: number;
   /**
-   * How long the access token is valid from then on, in seconds. It is null if the portal did not
+   * How long the access token is valid after `issuedAt`, in seconds. Null if the portal did not
    * report it.
    */
   readonly expiresIn: number | null;
@@ -149,7 +149,8 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri, now 
     },
 
     /**
-     * Returns the response from UserInfo. Throws if it is about another person than the ID token.
+     * Returns the response from UserInfo. Throws if UserInfo and the ID token are about different
+     * people.
      */
     async userInfo({ accessToken, claims }: Tokens): Promise<Answer> {
       try {
@@ -171,9 +172,9 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri, now 
 // ------------------------------------------------------------------
 
 const EXCHANGE =
-  'Notebook itself asks the portal, with its own secret. The verifier shows that whoever began this sign-in ends it (PKCE).';
+  'Notebook calls the portal itself, with its own secret. The verifier proves that the same application started and completes this sign-in (PKCE).';
 const REFRESH =
-  'Notebook uses up its refresh token. You did not have to answer again: you allowed this before.';
+  'Notebook uses its refresh token, which works only once. The portal did not ask you again, because you allowed this before.';
 
 function departure(url: URL): readonly Step[] {
   return [
@@ -182,7 +183,7 @@ function departure(url: URL): readonly Step[] {
       'browser',
       'portal',
       `GET ${url.pathname}`,
-      'Notebook sent your browser to the portal, to ask for this.',
+      'Notebook sent your browser to the portal with this request.',
       url.searchParams,
     ),
   ];
@@ -193,14 +194,14 @@ function arrival(callback: URLSearchParams): readonly Step[] {
     step(
       'portal',
       'portal',
-      'You sign in, and allow',
-      'Between you and the portal alone: Notebook never sees your password.',
+      'You sign in and allow it',
+      'This happens only between you and the portal. Notebook never sees your password.',
     ),
     step(
       'browser',
       'notebook',
       'GET /callback',
-      'The portal sent you back with a code. It is good once, for a minute, and for Notebook alone.',
+      'The portal sent you back with a code. Only Notebook can use it, only once, and within a minute.',
       callback,
     ),
   ];
@@ -212,14 +213,14 @@ function answered(granted: client.TokenEndpointResponse): Step {
   return step('portal', 'notebook', '200: the tokens', 'Your browser never sees them.', sent);
 }
 
-/** Whether the person refused the sign-in. */
+/** Returns whether the person refused the sign-in. */
 export function isDenied(error: unknown): boolean {
   return error instanceof client.AuthorizationResponseError && error.error === 'access_denied';
 }
 
 /**
- * Whether the code or the refresh token is no longer valid. Returns false if the portal just does
- * not answer at the moment.
+ * Returns whether the code or the refresh token is no longer valid. Returns false if the portal
+ * only does not answer at the moment.
  */
 export function isOver(error: unknown): boolean {
   return error instanceof client.ResponseBodyError && error.error === 'invalid_grant';
@@ -231,7 +232,7 @@ export function describe(error: unknown): string {
     error instanceof client.ResponseBodyError ||
     error instanceof client.AuthorizationResponseError
   ) {
-    return `The portal said ${error.error}: ${error.error_description ?? 'nothing more'}`;
+    return `The portal said ${error.error}: ${error.error_description ?? 'no description'}`;
   }
   return error instanceof Error ? error.message : 'Something went wrong.';
 }

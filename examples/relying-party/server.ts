@@ -42,8 +42,8 @@ export interface RelyingParty {
 }
 
 /**
- * The name of the cookie. It differs from the portal's cookie, because cookies do not depend on the
- * port, and both may run on the same machine.
+ * The name of the cookie. Cookies do not depend on the port, and both applications may run on the
+ * same machine, so the name differs from the portal's cookie.
  */
 const COOKIE = 'relying_party';
 
@@ -58,8 +58,8 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
     await next();
     for (const [name, value] of HEADERS) context.header(name, value);
   });
-  // SameSite keeps out forms of other sites. But all ports of a machine are the same site, so check
-  // the origin, too.
+  // SameSite keeps out forms of other sites. But all ports of a machine are the same site, so the
+  // origin is checked, too.
   const ownForms = csrf({ origin: publicUrl });
 
   app.get('/style.css', (context) =>
@@ -116,7 +116,7 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
       });
       visit.tokens = await visit.refreshing;
       visit.notice =
-        'Refreshed: a new access token, and a new refresh token in place of the one that was used.';
+        'Refreshed: Notebook has a new access token, and a new refresh token instead of the used one.';
       return context.redirect('/', 303);
     } catch (error) {
       if (!isOver(error)) throw error;
@@ -151,7 +151,7 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
   }
 
   /**
-   * Starts a new visit. It is called when a person leaves for the portal, and again when the person
+   * Starts a new visit. This happens when a person leaves for the portal, and again when the person
    * returns. So an id that an attacker planted in the browser is useless.
    */
   function startVisit(context: Context, first: Partial<Visit>): void {
@@ -176,23 +176,25 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
   };
 }
 
-/** What happened to a new note, by the status of the portal's response. */
+/** The message after writing a note, for each status of the portal's response. */
 const WRITTEN: Readonly<Record<number, string>> = {
-  201: 'The portal took the note.',
-  401: 'The portal refused the note: 401. The token is no longer good.',
-  403: 'The portal refused the note: 403. The token does not reach that far, or its person may not write notes.',
+  201: 'The portal stored the note.',
+  401: 'The portal refused the note: 401. The token is no longer valid.',
+  403: 'The portal refused the note: 403. The token does not have the scope, or the person may not write notes.',
 };
 
-/** Headers for all pages. Pages are never stored or framed, and they run no scripts. */
+/** Headers for all pages. They prevent storing and framing the pages, and scripts in them. */
 const HEADERS = [
   ['Cache-Control', 'no-store'],
-  // There is no form-action, because with it, Chromium would also block the redirect to the portal.
+  // The policy has no form-action, because with it, Chromium would also block the redirect to the
+  // portal.
   [
     'Content-Security-Policy',
     "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
   ],
   ['X-Content-Type-Options', 'nosniff'],
-  // Without any referrer, Chromium would send `Origin: null` with the forms of this application.
+  // With the policy `no-referrer`, Chromium would send `Origin: null` with the forms of this
+  // application.
   ['Referrer-Policy', 'same-origin'],
 ] as const;
 

@@ -20,7 +20,7 @@ export interface SignedIn {
 }
 
 /**
- * Shows what just happened, how long the tokens last, what the portal answers now, and what to try
+ * Shows what just happened, how long the tokens last, how the portal answers now, and what to try
  * next.
  */
 export function signedInPage(shown: SignedIn): Html {
@@ -50,7 +50,9 @@ export function signedInPage(shown: SignedIn): Html {
       </section>
       <section aria-labelledby="answers">
         <h2 id="answers">What the portal answers now</h2>
-        <p class="soft">Asked again each time this page is loaded, with the same access token.</p>
+        <p class="soft">
+          Each time this page loads, Notebook asks again with the same access token.
+        </p>
         ${answers(shown)}
       </section>
       <section aria-labelledby="next">
@@ -58,10 +60,10 @@ export function signedInPage(shown: SignedIn): Html {
         ${toTryNext(issuer, tokens.claims['email'])}
       </section>
       <details>
-        <summary>The answers as they came</summary>
+        <summary>The unchanged answers</summary>
         ${box('user-info', 'UserInfo', indented(userInfo.body))}
         ${box('notes', 'The notes API', indented(notes.body))}
-        ${box('id-token', 'The ID token, checked', JSON.stringify(tokens.claims, null, 2))}
+        ${box('id-token', 'The claims of the ID token', JSON.stringify(tokens.claims, null, 2))}
       </details>`,
     'broad',
   );
@@ -70,7 +72,9 @@ export function signedInPage(shown: SignedIn): Html {
 /** Returns the step for a request that this page has just sent. */
 function asked(path: string, { status }: Answer): Step {
   const says =
-    status === 200 ? 'The access token opens it.' : 'The access token does not open it, now.';
+    status === 200
+      ? 'The portal accepted the access token.'
+      : 'The portal did not accept the access token.';
   return step('notebook', 'portal', `GET ${path}`, says, { authorization: 'Bearer', status });
 }
 
@@ -109,15 +113,15 @@ function answers({ userInfo, notes }: SignedIn): Html {
       <form method="post" action="/notes">
         <label for="text">A new note</label>
         <input id="text" name="text" maxlength="2000" autocomplete="off" required />
-        <button class="secondary wide" type="submit">Add it at Portal</button>
+        <button class="secondary wide" type="submit">Add it to Portal</button>
       </form>
     </article>
   </div>`;
 }
 
 const REFUSED: Readonly<Record<number, string>> = {
-  401: 'The token no longer works: its person is suspended, its access was removed, or its time is over.',
-  403: 'The token is good, and does not reach this: its person does not hold the permission behind the scope now.',
+  401: 'The token no longer works: the account is suspended, the access was removed, or the token has expired.',
+  403: 'The token is valid, but the person does not have the permission for this scope at the moment.',
 };
 
 function refused(status: number): Html {
@@ -141,7 +145,7 @@ function person(body: string): Html {
 function noteList(body: string): Html {
   const told = parsed(body) as { readonly data?: readonly { readonly text?: unknown }[] } | null;
   const texts = (told?.data ?? []).map(({ text }) => (typeof text === 'string' ? text : ''));
-  if (texts.length === 0) return html`<p class="soft">There is no note yet. Write one:</p>`;
+  if (texts.length === 0) return html`<p class="soft">There are no notes yet. Write one:</p>`;
   return html`<ul class="notes">
     ${texts.map((text) => html`<li>${text}</li>`)}
   </ul>`;

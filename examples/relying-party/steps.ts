@@ -1,7 +1,7 @@
 /** The parties of a sign-in. */
 export type Party = 'browser' | 'notebook' | 'portal';
 
-/** One step of a sign-in that really happened: who sent what to whom. */
+/** One step of a sign-in as it happened: who sent what to whom. */
 export interface Step {
   readonly from: Party;
   readonly to: Party;
@@ -9,15 +9,15 @@ export interface Step {
   readonly label: string;
   readonly says: string;
   /**
-   * The names and values that were sent. Of a value that someone could misuse, only the beginning
-   * is here.
+   * The names and values that were sent. If a value could be misused, only its beginning is
+   * included.
    */
   readonly sent: readonly (readonly [name: string, value: string])[];
 }
 
 /**
- * The names whose values may be shown. All other values are cut, so that nothing on the page can be
- * misused.
+ * The names whose values may be shown. All other values are cut, so that no value on the page can
+ * be misused.
  */
 const PUBLIC: ReadonlySet<string> = new Set([
   'response_type',
@@ -32,7 +32,7 @@ const PUBLIC: ReadonlySet<string> = new Set([
   'status',
 ]);
 
-/** How much of a secret value is shown, in characters. */
+/** How many characters of a secret value are shown. */
 const BEGINNING = 6;
 
 /** Creates a step. Secret values are cut, and undefined values are left out. */

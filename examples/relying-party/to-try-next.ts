@@ -7,26 +7,26 @@ interface Try {
   readonly commands: readonly string[];
 }
 
-/** An address that the shell reads as one word, so that it needs no quotes. */
+/** An email address that needs no quotes in a shell. */
 const PLAIN_ADDRESS = /^[\w.+-]+@[\w.-]+$/;
 
 /**
- * Returns what the reader can do next, and what will happen. The commands are for another terminal,
- * in the folder of the repository.
+ * Returns what the reader can do next, and what will happen then. The reader runs the commands in
+ * another terminal, in the folder of the repository.
  */
 export function toTryNext(issuer: string, email: unknown): Html {
   const who = typeof email === 'string' && PLAIN_ADDRESS.test(email) ? email : 'ada@example.com';
   return html`<p class="soft">
-      In another terminal, in the same folder. Reload this page after each.
+      Run these commands in another terminal, in the same folder. Reload this page after each one.
     </p>
     <ul class="tries">
       ${tries(who).map(item)}
       <li>
         <h3>Remove the access yourself</h3>
         <p>
-          As every person can, at
-          <a href="${issuer}/oauth/applications">Portal’s page of applications</a>: 401 from then
-          on, and a refresh ends it here.
+          Every person can do this on
+          <a href="${issuer}/oauth/applications">Portal’s page of applications</a>. The answers are
+          then 401, and a refresh signs you out here.
         </p>
       </li>
     </ul>`;
@@ -35,7 +35,7 @@ export function toTryNext(issuer: string, email: unknown): Html {
 const tries = (who: string): readonly Try[] => [
   {
     title: 'Take a permission away',
-    says: 'The notes API answers 403 to the same token, and 200 again when it is given back.',
+    says: 'The notes API answers 403 to the same token. When you give the permission back, it answers 200 again.',
     commands: [
       `npx portico account:deny ${who} notes:read`,
       `npx portico account:grant ${who} notes:read`,
@@ -43,12 +43,12 @@ const tries = (who: string): readonly Try[] => [
   },
   {
     title: 'Suspend the account',
-    says: 'The token stops working at that moment: 401 everywhere.',
+    says: 'The token stops working immediately: every answer is 401.',
     commands: [`npx portico account:suspend ${who}`, `npx portico account:restore ${who}`],
   },
   {
-    title: 'See who holds access, and end it',
-    says: 'The list says who allowed which application what, and since when, and begins each with an id.',
+    title: 'See who has access, and end it',
+    says: 'For each access, the list shows its id, who allowed what to which application, and when.',
     commands: [
       'npx portico oauth:authorization:list',
       'npx portico oauth:authorization:revoke <id>',
@@ -56,7 +56,7 @@ const tries = (who: string): readonly Try[] => [
   },
   {
     title: 'Let an assistant in',
-    says: 'Tools behind the same kind of tokens, over MCP, at http://localhost:8082.',
+    says: 'This starts MCP tools that need the same kind of tokens, at http://localhost:8082.',
     commands: ['npm run example:assistant'],
   },
 ];

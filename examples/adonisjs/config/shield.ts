@@ -3,8 +3,8 @@ import { defineConfig } from '@adonisjs/shield';
 export default defineConfig({
   csrf: {
     enabled: true,
-    // Portico adds its own token to the forms of these pages. Other applications may send people to
-    // them with a form, which has no token of Shield.
+    // Portico's forms on these pages contain its own token. Other applications may also send people
+    // here with a form, which has no Shield token.
     exceptRoutes: ['/oauth/authorize', '/oauth/applications'],
     methods: ['POST', 'PUT', 'PATCH', 'DELETE'],
   },

@@ -1,4 +1,4 @@
-// The session. It is an encrypted cookie.
+// The session is stored in an encrypted cookie.
 import { getIronSession } from 'iron-session';
 import { cookies } from 'next/headers';
 

@@ -5,7 +5,7 @@ import { userOfSession } from './lib/server/users.ts';
 
 const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/i;
 
-/** Checks what SvelteKit checks if it does not trust all origins. */
+/** Makes the check that SvelteKit makes unless it trusts all origins. */
 function isForeignForm(request: Request, origin: string): boolean {
   const type = request.headers.get('content-type');
   return (

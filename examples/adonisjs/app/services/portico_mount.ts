@@ -13,8 +13,8 @@ const mcp = mcpServerOf(application);
 const handle = createHandler<HttpContext>(server, mcp);
 
 /**
- * The pages that people see. They are routes, because they need the session. All other endpoints
- * are called by applications, and answered before the routes.
+ * The pages that people see. They are routes, because they need the session. Applications call all
+ * other endpoints, and `portico` answers these before the routes.
  */
 export const PAGES = ['/oauth/authorize', '/oauth/applications'];
 
@@ -35,7 +35,7 @@ function send(answer: Response, { request, response }: HttpContext): void {
   for (const [name, value] of answer.headers)
     if (name !== 'set-cookie') response.header(name, value);
   for (const cookie of answer.headers.getSetCookie()) response.append('set-cookie', cookie);
-  // AdonisJS copies this header of the request to the response. Set it to Portico's request id.
+  // AdonisJS copies this request header to the response. Set it to Portico's request id.
   request.request.headers['x-request-id'] = answer.headers.get('x-request-id') ?? undefined;
   if (answer.body === null) response.send('');
   else response.stream(Readable.fromWeb(answer.body as ReadableStream));

@@ -1,3 +1,3 @@
-// `vite build` calls the hook for this page. The application's environment variables are not set
-// then.
+// `vite build` calls the hook for this page. At that time, the application's environment variables
+// are not set.
 export const prerender = true;
