@@ -27,7 +27,7 @@ export class Challenges {
   /** The URL of the resource metadata. Null without `mcp:oauth:challenge`. */
   readonly #metadataUrl: string | null;
   readonly #supported: readonly string[];
-  /** The scopes in a challenge that concerns no particular tool or resource. */
+  /** The scopes for a challenge about the whole resource. */
   readonly listed: readonly string[];
 
   constructor({ server, api, config: { oauth } }: Challenged, metadataUrl: string) {
