@@ -177,8 +177,7 @@ export class RpcEndpoint {
 
 /**
  * Creates an error response. In version 2026-07-28, it contains the request's id. Its error code is
- * the status, because this version reserves the codes that earlier versions left to
- * implementations.
+ * then the status, and not one of the codes that earlier versions left to implementations.
  */
 function refuse(
   { metadata, requests }: Messages,
