@@ -23,8 +23,8 @@ import { PAGES } from './pages/index.ts';
 import { RefusedPeople } from './refused-people.ts';
 
 /**
- * How many milliseconds to wait for the host to say whether the user has the administrator's
- * permission.
+ * How long to wait for the host to say whether the user has the administrator's permission, in
+ * milliseconds.
  */
 const PATIENCE = 3000;
 
@@ -171,7 +171,10 @@ export class Administration {
     throw error;
   }
 
-  /** Returns the path of this page with the request's query, as a link back to the page. */
+  /**
+   * Returns the path of this page with the query of the request. A rejected request links back to
+   * this path.
+   */
   #address(name: AdministrationPageName, request: Request): string {
     const path = ADMINISTRATION_TABLE.find((each) => each.name === name)?.path ?? '';
     return `${this.#parts.server.basePath}${path}${new URL(request.url).search}`;

@@ -12,8 +12,8 @@ export function moment(time: number): Html {
 }
 
 /**
- * Formats a string from an untrusted source. The `bdi` element keeps right-to-left text in the
- * string from reordering the text around it.
+ * Formats a string from an untrusted source. If the string contains right-to-left text, the `bdi`
+ * element keeps it from reordering the text around it.
  */
 export function words(text: string): Html {
   return markup`<bdi>${text}</bdi>`;
@@ -32,7 +32,7 @@ function visible(text: string): string {
 }
 
 /**
- * Formats a client's name. Adds quotation marks if the client may have chosen the name itself, as
+ * Formats a client's name. If the client may have chosen the name itself, adds quotation marks, as
  * the CLI does.
  */
 export function clientName({ name, registeredBy }: HoldingClient): Html {
@@ -49,8 +49,8 @@ export function personRow(links: PageLinks, person: PersonReference, known: Know
 }
 
 /**
- * Returns the user's name. Without a name, returns the email address. Without an email address,
- * returns the id.
+ * Returns the name by which the page shows the user: the user's name, or else the email address, or
+ * else the id.
  */
 export function calledBy({ id }: PersonReference, { name, email }: KnownPerson): Html {
   const called = name ?? email;
@@ -58,8 +58,8 @@ export function calledBy({ id }: PersonReference, { name, email }: KnownPerson):
 }
 
 /**
- * Formats the other data about a user, to show after the name: the email address, the id, the
- * provider, and the state of the account.
+ * Formats what the page shows after the user's name: the email address, the id, the provider, and
+ * the state of the account.
  */
 export function aboutPerson(person: PersonReference, { name, email, account }: KnownPerson): Html {
   const reference =
@@ -95,8 +95,9 @@ export function facts(entries: readonly (readonly [name: string, value: HtmlCont
 }
 
 /**
- * Returns the notice to show after an action, or null. `told` has the notice for each action. The
- * URL contains only the action's name, so a link from an attacker cannot put text on the page.
+ * Returns the notice to show after an action, or null. `told` maps the name of each action to its
+ * notice. The URL contains only the action's name, so a link from an attacker cannot put text on
+ * the page.
  */
 export function notice({ done }: Asked, told: Readonly<Record<string, string>>): HtmlContent {
   return Object.hasOwn(told, done)

@@ -55,7 +55,7 @@ export class Forms {
 
   /**
    * Checks a form and marks it as used. Each form is accepted only once, even if several processes
-   * receive it. Returns null if the form is accepted: the caller must then perform the action
+   * receive it. If the form is accepted, returns null, and the caller must perform the action
    * immediately. Otherwise, returns the reason for the log.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
@@ -76,8 +76,8 @@ export class Forms {
 }
 
 /**
- * Returns a keyed hash of the form's state. The key is the secret of the browser session, so the
- * hash does not reveal the state, which may contain the hash of a client's secret.
+ * Returns a keyed hash of the form's state, which may contain the hash of a client's secret. The
+ * key is the secret of the browser session, so the hash does not reveal the state.
  */
 function getState({ browserSecret }: Visitor, { action, target, state }: FormSubject): string {
   return keyedHash(browserSecret, 'oauth/admin state', action, target, JSON.stringify(state));

@@ -7,8 +7,8 @@ import { clientName, code, moment, personRow } from './formatting.ts';
 
 /**
  * Returns a list with one row for each user and application. Each row has a form that posts to
- * `action` and revokes the access. `known` returns the application's data about a user. If `known`
- * is null, the rows do not show the user.
+ * `action` and revokes the access. `known` returns what the application knows about a user. If
+ * `known` is null, the rows do not show the user.
  */
 export function holdingRows(
   groups: readonly HeldGroup[],

@@ -1,12 +1,12 @@
 import type { Log } from 'portico';
 
-/** How many milliseconds a page waits for an action that may take a long time. */
+/** How long a page waits for an action that may take long, in milliseconds. */
 const PATIENCE = 3000;
 
 /**
- * Waits at most `patience` milliseconds for the work. Returns true if the work finishes in time,
- * and throws if it fails in time. Otherwise, returns false: the work continues in the background,
- * and a later failure is logged.
+ * Waits at most `patience` milliseconds for the work to finish. Returns true if it finishes in
+ * time, and throws if it fails in time. Otherwise, returns false. The work then continues in the
+ * background, and a later failure is logged.
  */
 export async function isDoneSoon(
   what: string,

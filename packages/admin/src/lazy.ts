@@ -2,9 +2,9 @@ import type { Administration } from './administration.ts';
 import type { AdministrationParts, AnswerAdministration } from './page.ts';
 
 /**
- * Loads the code of the administrator's pages in the background, without delaying the start of the
- * server. Does not wait for the first request, because a deployment may have replaced the code's
- * files by then (decision 22).
+ * Loads the code of the administrator's pages when the server starts, but does not delay the start.
+ * Loading it with the first request could fail, because a deployment may have replaced the files by
+ * then (decision 22).
  */
 export function lazyAdministration(parts: () => AdministrationParts): AnswerAdministration {
   const load = () => import('./administration.ts');

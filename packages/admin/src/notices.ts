@@ -1,8 +1,8 @@
 import { equalInConstantTime, keyedHash, type Visitor } from 'portico/extension';
 
 /**
- * How many milliseconds after an action its notice stays valid. Reloading the page within this time
- * shows the notice again.
+ * How long a notice can be shown after its action, in milliseconds. Reloading the page within this
+ * time shows the notice again.
  */
 const HOLDS = 600_000;
 const PARAMETER = 'done';

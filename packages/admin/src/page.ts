@@ -44,9 +44,9 @@ export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
-  /** The name of the action that was just completed. Empty if the page has no notice to show. */
+  /** The name of the action that a form has just completed. Empty if there is none. */
   readonly done: string;
-  /** The signed-in user. The audit log records this user as the one who performed an action. */
+  /** The signed-in user. The audit log records that this user performed the action. */
   readonly person: PersonReference;
   /** Returns the hidden fields for a form on this page. */
   readonly fields: (subject: FormSubject) => Html;

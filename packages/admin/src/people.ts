@@ -17,7 +17,7 @@ export interface FoundPerson extends KnownPerson {
   readonly person: PersonReference;
 }
 
-/** How many milliseconds a page waits for an answer from the host. */
+/** How long a page waits for an answer from the host, in milliseconds. */
 const PATIENCE = 3000;
 /** The maximum number of accounts that a page loads in parallel. */
 const AT_ONCE = 8;
@@ -31,8 +31,8 @@ export const MOST_FOUND = 20;
 const UNKNOWN: KnownPerson = { name: null, email: null, account: 'unknown' };
 
 /**
- * Loads the application's data about these users. Returns a function that looks up one user. If the
- * host does not answer in time or fails, the page shows only the user's id.
+ * Loads what the application knows about these users, and returns a function that looks up one of
+ * them. If the host fails or does not answer in time, the page shows only the user's id.
  */
 export async function knownPeople(
   { loadAccount }: Pick<CompleteHost, 'loadAccount'>,
@@ -103,8 +103,8 @@ function describe(account: UserInterface | null): KnownPerson {
 }
 
 /**
- * Shortens a long string. Returns null if the value is empty or not a string, because a host in
- * JavaScript may return any value.
+ * Returns the string, shortened if it is long. Returns null if the value is empty or not a string,
+ * because a host in JavaScript may return any value.
  */
 function shortened(text: unknown): string | null {
   if (typeof text !== 'string' || text.trim() === '') return null;

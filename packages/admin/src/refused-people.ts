@@ -33,15 +33,15 @@ export class RefusedPeople {
 
   /**
    * Counts a rejected request. Returns null if the last event for this user and reason is less than
-   * a minute old. Otherwise, returns the number for a new event: the requests since the last event,
+   * a minute old. Otherwise, returns the number for a new event: all requests since the last event,
    * including this one.
    */
   count({ provider, id }: PersonReference, reason: string): number | null {
     const key = JSON.stringify([provider, id, reason]);
     const now = this.#clock();
     const before = this.#told.get(key);
-    // Use the absolute difference. Otherwise, the server would emit no events for a long time after
-    // its clock is set back.
+    // Use the absolute difference. If the clock is set back, the server would otherwise emit no
+    // events for a long time.
     if (before !== undefined && Math.abs(now - before.at) < A_MINUTE) {
       this.#told.set(key, { ...before, untold: before.untold + 1 });
       return null;

@@ -4,8 +4,8 @@ import { livingClients } from 'portico/extension';
 import type { AssistantConfig } from './config.ts';
 
 /**
- * The roles of the assistant's two clients. The assistant uses the service client when it acts for
- * no user, and the account-linking client for users who have linked their accounts.
+ * The roles of the assistant's two clients. The service client is for requests that need no user,
+ * and the account-linking client is for users who have linked their accounts.
  */
 export type ClientRole = 'service' | 'account-linking';
 
@@ -113,7 +113,7 @@ function shown(values: readonly string[]): string {
   return values.length === 0 ? 'none' : values.join(' ');
 }
 
-/** Returns advice for a client that differs from the configuration. */
+/** Returns advice on what to do if a client differs from the configuration. */
 export function differenceRemedy({ id }: Client): string {
   return (
     'review the difference. To use the configuration instead, revoke the client with npx portico ' +

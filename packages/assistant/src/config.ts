@@ -6,7 +6,7 @@ const redirectUri = z
   .refine(isExactHttps, "must be an https callback URI, exactly as the vendor's console shows it");
 
 /**
- * Whether this redirect URI can be registered and uses https. Loopback URIs are rejected, because a
+ * Whether this redirect URI can be registered and uses https. Rejects loopback URIs, because a
  * vendor cannot reach them.
  */
 function isExactHttps(value: string): boolean {
@@ -14,8 +14,8 @@ function isExactHttps(value: string): boolean {
 }
 
 /**
- * The schema of the section `assistant`. It does not check the directory listing: the export and
- * the doctor do.
+ * The schema of the section `assistant`. It does not check the directory listing, which is checked
+ * when you export it or run the doctor.
  */
 export const assistantConfiguration = z.strictObject({
   account_linking: z.boolean({ error: 'must be true or false' }).default(false),

@@ -12,13 +12,12 @@ export interface Subject {
 }
 
 /**
- * The results of one examination. Unless a result names another part, it is about the examined
- * part.
+ * The results of an examination. A result is about the examined part, unless it names another part.
  */
 export type Findings = readonly (Finding | Check)[];
 
 /**
- * Checks the three documents that an assistant fetches first. Sends the same requests as an
+ * Checks the three documents that an assistant fetches first, by sending the same requests as an
  * assistant.
  */
 export async function examineDiscovery(subject: Subject): Promise<Findings> {

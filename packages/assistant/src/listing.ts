@@ -40,7 +40,7 @@ const BANNER_SIZE = '1200x600';
 const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
 
 /**
- * Treats a missing section as an empty one, and also a section that is not a map. The check then
+ * Treats a missing section as an empty map, and also a section that is not a map. The check then
  * reports a problem for each missing value.
  */
 function section<Shape extends z.core.$ZodShape>(shape: Shape) {
@@ -96,7 +96,7 @@ function isList({ value }: { readonly value: unknown }): boolean {
 }
 
 /**
- * Returns the side length of a square icon from its size: a number, or a string such as `72x72`.
+ * Returns the side length of a square icon. The size is a number, or a string such as `72x72`.
  * Returns null for any other value.
  */
 function iconSize(value: unknown): number | null {

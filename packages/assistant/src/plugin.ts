@@ -11,9 +11,9 @@ import {
 const COMMANDS: readonly AddCommands[] = [addAssistantSetup, addAssistantDoctor];
 
 /**
- * Creates the voice-assistant plugin. Add it after `oauthServer()` and `mcp()`. It reads the
- * issuer, the resource, the audience and the name from the variables `PUBLIC_URL`,
- * `ASSISTANT_MCP_RESOURCE` and `ASSISTANT_NAME`. It adds the commands `assistant:setup` and
+ * Creates the voice-assistant plugin. Add it after `oauthServer()` and `mcp()`. The variables
+ * `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and `ASSISTANT_NAME` set the issuer, the resource with the
+ * audience, and the server's name. The plugin adds the commands `assistant:setup` and
  * `assistant:doctor`.
  */
 export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {

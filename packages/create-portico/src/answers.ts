@@ -1,5 +1,5 @@
-// The user's decisions, from the command-line options, the answers to questions, and defaults that
-// fit the detected application.
+// Collects the user's decisions from command-line options and answers. The defaults fit the
+// detected application.
 import fs, { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -186,14 +186,14 @@ export function newDatabase(text: string): UsersDatabase {
   return toDatabase(text);
 }
 
-/** Guesses which database the application uses, as the default answer. */
+/** Guesses which database the application uses, so that the question has a default answer. */
 function likelyDatabase({ folder, env, database }: Detected): string {
   const url = env['DATABASE_URL'];
   if (env['USERS_DATABASE'] !== undefined) return env['USERS_DATABASE'];
   if (url !== undefined && checkDatabase(url) === null) return url;
   if (database === 'pg') return 'postgres://localhost:5432/app';
   if (database === 'mysql2' || database === 'mariadb') return 'mysql://localhost:3306/app';
-  // Do not import globSync by name. Older versions of Node do not export it, so the import would
+  // Use globSync as a property. Older versions of Node do not export it, so an import by name would
   // fail before the version check runs.
   const [file] = fs.globSync(['*.{sqlite,sqlite3,db}', '{data,db,prisma}/*.{sqlite,sqlite3,db}'], {
     cwd: folder,
@@ -222,8 +222,8 @@ function examineTable(folder: string, { engine, value }: UsersDatabase, table: U
 function columnsOf(file: string, table: string): readonly string[] {
   let database: DatabaseSync | undefined;
   try {
-    // Do not import `node:sqlite`. On older versions of Node, the import would fail before the
-    // version check runs.
+    // Do not import `node:sqlite` at the top of the file. On older versions of Node, the import
+    // would fail before the version check runs.
     const sqlite = process.getBuiltinModule('node:sqlite');
     database = new sqlite.DatabaseSync(file, { readOnly: true });
     return database

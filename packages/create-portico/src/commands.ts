@@ -17,7 +17,7 @@ const ADD: Readonly<Record<PackageManager, { readonly add: string; readonly dev:
 /**
  * Returns the packages to install. `given` is a version of Portico, a tarball, or a folder with the
  * tarballs from `npm run pack`. Adds the version to the names of Portico's packages, or replaces
- * the names with tarballs. Returns all other names unchanged.
+ * these names with tarballs. Other names stay unchanged.
  */
 export function porticoPackages(
   packages: readonly string[],
@@ -87,8 +87,8 @@ export const typed = (command: readonly string[]): string =>
 const PLAIN = /^[\p{L}\p{N}_@+=:,./\\~ -]+$/u;
 
 /**
- * Throws a `Failure` if an argument contains a character with a special meaning in the shell. Only
- * checks on Windows, where `install` starts the package manager in a shell.
+ * Throws a `Failure` if an argument contains a character with a special meaning in a shell. Does
+ * nothing except on Windows, where `install` starts the package manager in a shell.
  */
 export function checkForShell(command: readonly string[]): void {
   const wrong =
@@ -178,8 +178,8 @@ function listed(plan: Plan, name: string, property: string, streams: Streams): r
 }
 
 /**
- * The environment variables for the console. They include both files, because Portico does not read
- * `.env` if `.env.local` exists.
+ * The environment variables for the console. Portico itself does not read `.env` if `.env.local`
+ * exists, so pass the settings of both files.
  */
 const environmentOf = ({ folder }: Plan) => ({ ...settingsOf(folder), ...process.env });
 

@@ -113,7 +113,7 @@ function readManifest(folder: string): Manifest {
     const value = JSON.parse(readFileSync(file, 'utf8')) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Ignore the error, because the message below also fits JSON that cannot be parsed.
+    // Ignore the error, because the error below also fits a file that is not valid JSON.
   }
   throw new Failure(`${file} is not a JSON object. Correct it first.`);
 }
@@ -173,11 +173,11 @@ function majorOf(range: string | undefined): number | null {
 }
 
 /**
- * Whether the application imports node:sqlite. Searches only the top folder and its folders `src`,
- * `lib` and `app`.
+ * Whether the application imports node:sqlite. Searches only the application's folder and its
+ * subfolders `src`, `lib` and `app`.
  */
 function usesNodeSqlite(folder: string): boolean {
-  // Do not import globSync by name. Older versions of Node do not export it, so the import would
+  // Use globSync as a property. Older versions of Node do not export it, so an import by name would
   // fail before the version check runs.
   return fs
     .globSync(['*.{ts,js,mjs,cjs,mts}', '{src,lib,app}/*.{ts,js,mjs,cjs,mts}'], {

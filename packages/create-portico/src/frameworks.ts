@@ -30,8 +30,8 @@ export const GUIDE_ONLY = ['adonisjs', 'bun', 'deno'] as const;
 export type GuideOnly = (typeof GUIDE_ONLY)[number];
 
 /**
- * The frameworks, each with the dependency that identifies it. If several match, the first one
- * counts.
+ * The dependencies that identify frameworks. If an application has several of them, the first one
+ * in this list decides.
  */
 export const DEPENDENCIES: readonly (readonly [dependency: string, Framework | GuideOnly])[] = [
   ['next', 'next'],

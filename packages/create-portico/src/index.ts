@@ -75,8 +75,8 @@ async function carryOut(options: Options, streams: Streams): Promise<void> {
 }
 
 /**
- * Asks all questions, and returns the plan. In the result, `runs` is false if Portico's console
- * cannot load the application's source code.
+ * Asks all questions, and returns the plan. `runs` is false if Portico's console cannot load the
+ * application's source code.
  */
 async function decide(folder: string, options: Options, questions: Questions) {
   const begun = isEmpty(folder) ? undefined : NEW_FRAMEWORKS.find((name) => isBegun(folder, name));
@@ -95,9 +95,7 @@ async function decide(folder: string, options: Options, questions: Questions) {
   return { plan, runs: canLoadSource(detected) };
 }
 
-/**
- * Whether an earlier run has created this application, and its files have not changed since then.
- */
+/** Whether an earlier run has created this application, and its files are still unchanged. */
 function isBegun(folder: string, framework: NewFramework): boolean {
   return templatesOf(framework).every((file) => textOf(path.join(folder, file.path)) === file.text);
 }

@@ -1,6 +1,6 @@
 /**
- * Adapts a template to the language. Keeps the text between « and » for TypeScript, and removes it
- * for JavaScript.
+ * Adapts a template to the application's language. Keeps the text between « and » for TypeScript,
+ * and removes it for JavaScript.
  */
 export function forLanguage(text: string, language: 'typescript' | 'javascript'): string {
   return language === 'typescript'

@@ -1,4 +1,4 @@
-// Makes all decisions before the program writes anything.
+// Decides everything that a run of create-portico does, before it writes anything.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -36,7 +36,7 @@ export interface Plan {
   /** The file with the application's definition, which the console loads. */
   readonly app: string;
   readonly commands: readonly Command[];
-  /** The URL to open after the start. The program prints it after the next steps. */
+  /** The URL to open after starting the application. It is the last line of the output. */
   readonly url: string;
   readonly next: readonly string[];
 }
@@ -47,7 +47,8 @@ const CLIENT = 'First client';
 /** Returns the plan for an existing application. */
 export function planForApplication(detected: Detected, answers: Answers): Plan {
   const { framework, database } = answers;
-  // The session library is known only if the user chose the detected framework.
+  // If the user chose another framework, ignore the session library, which was detected for the
+  // detected framework.
   const seen = framework === detected.framework ? detected : { ...detected, session: null };
   const { directory, suffix, extension, imported } = layoutOf(seen, answers);
   const own = (name: string) => `${name}${suffix}`;

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Failure } from './failure.ts';
 
-/** The streams that the program reads and writes, and its working directory. */
+/** The program's input and output, and its working directory. */
 export interface Streams {
   /** The absolute path of the working directory. */
   readonly cwd: string;

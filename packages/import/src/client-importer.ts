@@ -24,8 +24,8 @@ import {
 } from './secret-hashes.ts';
 
 /**
- * The maximum number of records in one import. All records are written in one transaction, and a
- * larger one would block other writes for more than a few seconds.
+ * The maximum number of records in one import. They are written in one transaction, and a larger
+ * one would block other writes for more than a few seconds.
  */
 const MOST = 1000;
 
@@ -39,7 +39,7 @@ interface Accepted {
    * the client needs none.
    */
   readonly newSecret: string | null;
-  /** The values of metadata fields that features have added. */
+  /** The values of the metadata fields that features add. */
   readonly metadata: FurtherValues;
   readonly changes: readonly string[];
 }
@@ -206,8 +206,8 @@ function readSecret(
 }
 
 /**
- * Throws a RegistrationError if the existing client differs from the record, because an import
- * never changes an existing client.
+ * Throws a RegistrationError if the existing client differs from the record. An import never
+ * changes an existing client.
  */
 async function requireSame(
   { client: existing, metadata: kept }: Pick<Accepted, 'metadata'> & { readonly client: Client },

@@ -78,7 +78,7 @@ const READ: ReadonlySet<string> = new Set([
   'token_endpoint_auth_signing_alg',
 ]);
 
-/** Matches an id without spaces, so that its end is visible in the output. */
+/** Matches an id without spaces, so that you can see where the id ends in the output. */
 const CLIENT_ID = /^[\x21-\x7E]{1,255}$/;
 
 /** Returns the id in a record, or null if the id is not valid. */
@@ -254,7 +254,7 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
   changes.push('client_secret_expires_at is not imported: secrets do not expire in Portico');
 }
 
-/** Reads the metadata fields that features have added, for example `post_logout_redirect_uris`. */
+/** Reads the metadata fields that features add, for example `post_logout_redirect_uris`. */
 function readFurther(
   fields: Fields,
   further: readonly FurtherField[],

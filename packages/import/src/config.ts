@@ -2,9 +2,9 @@
 export interface ImportingConfig {
   /**
    * The maximum number of PBKDF2-HMAC-SHA256 iterations for the hash of an imported client secret
-   * (`oauth:client:import`). When this process first verifies a secret, it always computes this
-   * many iterations, so that the duration reveals nothing about the client. Default: 0, which means
-   * that such hashes are rejected.
+   * (`oauth:client:import`). Whenever a process checks a secret that it has not verified before, it
+   * computes this many iterations. The duration of the check then reveals nothing about the client.
+   * Default: 0, which means that such hashes are rejected.
    */
   readonly imported_pbkdf2_iterations?: number | undefined;
 }

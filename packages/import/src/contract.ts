@@ -8,7 +8,7 @@ export interface Importing {
   /**
    * Registers clients with their existing ids. Each record uses the field names of RFC 7591 section
    * 2, and `client_secret_hash`. Registers all clients in one transaction, or none if any record is
-   * rejected. Does not change existing clients that match their records.
+   * rejected. An existing client that is identical to its record stays unchanged.
    *
    * Throws a RegistrationError in these cases:
    *
@@ -30,8 +30,8 @@ export interface ImportOptions extends Acting {
   /** Whether to only report what would happen, without writing anything. Default: false. */
   readonly dryRun?: boolean;
   /**
-   * Called after each checked record with the number of checked records. When the import then
-   * writes the records, called in the same way with the number of written records.
+   * Called with the number of records that have been checked so far. After all checks, called again
+   * with the number of records that have been written so far.
    */
   readonly report?: (records: number) => void;
 }

@@ -2,15 +2,12 @@ import type { AuthorizationServer, Client, ExaminedApplication, Finding } from '
 import { everyClient, failing, livingClients, pendingSteps } from 'portico/extension';
 import { createImportedSecrets, isImported, readIterations } from './imported-secrets.ts';
 
-/**
- * The maximum number of secrets that the doctor checks. The number is limited, because each check
- * computes a slow hash.
- */
+/** The maximum number of secrets that the doctor checks. Each check computes a slow hash. */
 const MOST_TRIED = 500;
 
 /**
- * Reports imported secrets that can never work: those that need too many iterations, and empty
- * ones. Returns an empty list if there are none.
+ * Reports imported secrets that can never work, because they need too many iterations or are empty.
+ * Returns an empty list if there are none.
  */
 export async function examineImportedSecrets(
   application: ExaminedApplication,
@@ -55,8 +52,9 @@ async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
 }
 
 /**
- * Returns clients that were probably imported, up to the limit. Clients with an imported hash or a
- * foreign id come first, followed by the other clients that an operator registered with a secret.
+ * Returns clients that were probably imported, up to the limit. Clients with an imported hash or
+ * another server's id come first, followed by other clients that an operator registered with a
+ * secret.
  */
 async function likelyImported(server: AuthorizationServer): Promise<readonly Client[]> {
   const [likely, others]: [Client[], Client[]] = [[], []];

@@ -24,8 +24,8 @@ const iterationsSchema = z
   );
 
 /**
- * The feature that imports clients, their secrets and users' subjects from another server. At the
- * start, the server loads only the code that verifies secrets.
+ * The feature that imports clients, secrets and subjects from another server. A running server
+ * loads only the code that verifies secrets, until it imports something.
  *
  * @example
  * defineApplication({ config, plugins: [oauthServer({ features: [importing] })] });

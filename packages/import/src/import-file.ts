@@ -39,8 +39,8 @@ async function readAll(context: ConsoleContext, file: string): Promise<Uint8Arra
 
 function textOf(context: ConsoleContext, bytes: Uint8Array): string {
   const tooLarge = () => context.fail('The input is larger than 64 MiB; split the file');
-  // In UTF-8, each character of a JavaScript string takes at most three bytes. A surrogate pair is
-  // two such characters.
+  // In UTF-8, each character of a string takes at most three bytes. A surrogate pair is two
+  // characters of the string.
   if (bytes.length > 3 * MOST_CHARACTERS) return tooLarge();
   let content: string;
   try {

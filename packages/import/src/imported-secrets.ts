@@ -4,14 +4,13 @@ import type { PasswordHasher } from 'portico';
 import { FairQueue, currentCaller } from 'portico/extension';
 
 /**
- * Stores imported client secrets of which the other server had only the hash. The secret itself is
- * unknown, so the host's password hasher hashes the other server's hash again (see decision 59). A
+ * Stores the client secrets of another server, which has stored only their hashes. The secrets
+ * themselves are unknown, so the host's password hasher hashes these hashes again (decision 59). A
  * stored hash has one of these forms:
  *
- * - `imported$sha256$<hash>`: `<hash>` is the host's hash of the secret's SHA-256 hash in
- *   hexadecimal
- * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: `<hash>` is the host's hash of
- *   the PBKDF2-HMAC-SHA256 result (RFC 8018 section 5.2) in hexadecimal
+ * - `imported$sha256$<hash>`: the host's hash of the secret's SHA-256 hash, which is in hexadecimal
+ * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: the host's hash of the
+ *   PBKDF2-HMAC-SHA256 result (RFC 8018 section 5.2), which is in hexadecimal
  */
 const IMPORTED = 'imported$';
 const SHA256 = `${IMPORTED}sha256$`;
@@ -112,13 +111,12 @@ export function createImportedSecrets(
       iterations === 0
         ? null
         : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
-    // Always compute the SHA-256 hash, whatever the kind of the stored hash. It takes almost no
-    // time.
+    // Compute the SHA-256 hash even if the stored hash is of another kind. It takes almost no time.
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
     // A hash that needs too many iterations must not match. Never accept the other server's hash
-    // itself as the secret, because an attacker may have read it there.
+    // itself as the secret, because an attacker may have read it on that server.
     return found === null ? [secret, hash] : [digest, found.inner];
   }
 

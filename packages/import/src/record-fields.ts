@@ -3,7 +3,7 @@ import { RegistrationError } from 'portico';
 /** The fields of a record, by name. */
 export type Fields = ReadonlyMap<string, unknown>;
 
-/** Reads a string. Returns null if the field is missing, and throws if it is not a string. */
+/** Reads a string. Returns null if the field is missing. Throws if its value is not a string. */
 export function text(fields: Fields, name: string): string | null {
   const value = fields.get(name);
   if (value === undefined) return null;

@@ -65,7 +65,7 @@ function readFilter(asked: Asked): AuditFilter {
   };
 }
 
-/** Returns when the day in this parameter starts in UTC, in milliseconds since 1970. */
+/** Returns the start of the day in this parameter in UTC, as milliseconds since 1970. */
 function dayIn({ query }: Asked, name: string): number | null {
   const text = query.get(name);
   if (text === undefined) return null;

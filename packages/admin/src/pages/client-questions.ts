@@ -7,8 +7,8 @@ import { rotationFields } from './rotating.ts';
 import { updateFields } from './updating.ts';
 
 /**
- * Returns the client's data for the form's state, without the time of last use. That time changes
- * often, and each change would invalidate the form.
+ * Returns the client's data for the form's state. Omits the time of the client's last use, because
+ * it changes often, and each change would invalidate the form.
  */
 export function getState(known: Client | null): unknown {
   return known === null ? null : { ...known, usedAt: null };

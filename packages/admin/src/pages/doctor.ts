@@ -39,8 +39,8 @@ function row({ part, outcome, detail, remedy }: Check): Html {
 }
 
 /**
- * Returns the parts of a server without the kit that the doctor can examine. The doctor skips the
- * checks of the other parts.
+ * Returns what the doctor can examine if the server does not use the kit. The doctor skips all
+ * other checks.
  */
 function storeAlone({ database, migrations }: AdministrationParts): ExaminedApplication {
   return { database, migrations };

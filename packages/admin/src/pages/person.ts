@@ -20,7 +20,7 @@ const DONE = {
     'left. If it stops before the end, do it again.',
 };
 
-/** An action that affects all access of a user, and may take a long time. */
+/** An action that ends all access of a user. It may take a long time. */
 interface Ending {
   readonly title: string;
   readonly says: readonly string[];

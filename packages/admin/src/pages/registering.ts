@@ -22,7 +22,7 @@ const BLANK = {
   grants: ['authorization_code', 'refresh_token'],
 } as const;
 
-/** The kinds of applications, with the authentication of each kind. */
+/** The kinds of applications to choose from. Each kind has a short hint. */
 const KINDS: readonly (readonly [value: string, text: string, about: string])[] = [
   ['web', 'A web application with a server', 'it can keep a secret'],
   ['public', 'A browser application', 'it has no secret; PKCE protects it'],

@@ -16,7 +16,7 @@ const EXAMINED = 5000;
 interface OpenRotations {
   readonly open: readonly { readonly each: Client; readonly until: number }[];
   /**
-   * The id of the last client that was read, where the next page continues. Null if all clients
+   * The id of the last client that was read. The next page starts after it. Null if all clients
    * were read.
    */
   readonly next: string | null;

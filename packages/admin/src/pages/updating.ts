@@ -36,7 +36,7 @@ const OF_CHANGES: FieldHints = {
 type EditedFields = Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>;
 
 /**
- * Returns the fields of the form. After a rejected form, they contain the submitted values.
+ * Returns the fields of the form. If a form was rejected, they contain the submitted values.
  * Otherwise, they contain the application's current values.
  */
 export function updateFields(

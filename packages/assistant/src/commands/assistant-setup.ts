@@ -89,8 +89,8 @@ async function requireSchema(context: ConsoleContext, application: Application):
 }
 
 /**
- * Registers the clients, and prints each one immediately. With `--json`, prints here only if a
- * registration fails: the clients that were registered before it.
+ * Registers the clients, and prints each one immediately. With `--json`, the caller prints them. If
+ * a registration fails, this function prints the clients that were registered before it.
  */
 async function registerClients(
   context: ConsoleContext,

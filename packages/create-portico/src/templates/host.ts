@@ -103,8 +103,8 @@ import type { Context } from 'hono';
 };
 
 /**
- * The host's code without a known session library. It uses the signed cookie from the file
- * portico-session.
+ * The host's code if no known session library is installed. It uses the signed cookie of the
+ * session file.
  */
 const COOKIE: Sessions = {
   types: '',
@@ -213,7 +213,7 @@ export default definition;
 ${STARTS[answers.framework] ?? STARTS_SERVER}`;
 }
 
-/** Returns settings for Portico's own tables. Returns an empty string if the defaults fit. */
+/** Returns the settings for Portico's own tables, or an empty string if the defaults fit. */
 function databaseSettings({ answers: { database }, detected }: HostFile): string {
   const tools = ['@prisma/client', 'drizzle-orm', 'knex'];
   if (database.engine === 'postgres' && tools.includes(detected.database ?? ''))
