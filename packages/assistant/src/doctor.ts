@@ -17,7 +17,7 @@ import { assistantConfig } from './setup.ts';
 
 /** The report that `assistant:doctor` prints with `--json`. */
 export interface AssistantReport {
-  /** Whether all checks have passed. Warnings and skipped checks do not matter. */
+  /** Whether no check has failed. Warnings do not matter. */
   readonly healthy: boolean;
   /** All checks, in the order in which they ran. Each examined part has at least one check. */
   readonly checks: readonly Check[];

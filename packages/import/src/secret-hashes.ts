@@ -11,11 +11,11 @@ export interface ImportedSecret {
   readonly isOfNothing: () => Promise<boolean>;
 }
 
-/** The minimum length of a secret, in characters. A shorter one can be guessed. */
+/** The minimum length of a secret, in characters. An attacker could guess a shorter one. */
 const SHORTEST = 16;
 /**
- * Matches a string that looks like a hash. The import does not accept such a string as a plain-text
- * secret: anyone who has read the hash could authenticate with it.
+ * Matches a string that looks like a hash. The import rejects such a string as a plain-text secret,
+ * because anyone who has read the hash could authenticate with it.
  */
 const LIKE_A_HASH =
   /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
@@ -113,9 +113,9 @@ function ownShape(own: string | null): string {
 }
 
 /**
- * Returns the shape of a hash: its format, its cost, and the lengths of its salt and its value. A
- * hasher creates hashes of the same shape as long as its cost does not change. Reads the PHC string
- * format and bcrypt (`$2b$12$…`). Returns null for other formats.
+ * Returns the shape of a hash: its format, its cost, and the lengths of its salt and its value. All
+ * hashes that a hasher creates with the same cost have the same shape. Reads the PHC string format
+ * and bcrypt (`$2b$12$…`). Returns null for other formats.
  */
 export function getShape(hash: string): string | null {
   if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) return `${hash.slice(0, 7)}53`;

@@ -54,7 +54,7 @@ export async function importSubjects(
 
 /**
  * Writes each subject separately. A user who signs in during the import may get a new subject, and
- * keeps it. The record is then rejected, in this import and in later ones.
+ * then keeps it. The user's record is then rejected, in this import and in later ones.
  */
 async function write(
   { store }: Server,

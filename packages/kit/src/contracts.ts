@@ -31,9 +31,9 @@ export interface AccountProvider {
    */
   find(id: string): Promise<UserInterface | null>;
   /**
-   * Returns the active account with these credentials, or null. A failed call must take the same
-   * time for every reason. If an account has the identifier, call `names` with its reference before
-   * you check the password. The event about a failed sign-in then names this account.
+   * Returns the active account with these credentials, or null. A failed call must take equally
+   * long for every reason. If an account has the identifier, call `names` with a reference to it
+   * before you check the password. The event about a failed sign-in then contains this reference.
    */
   authenticate(
     identifier: string,
@@ -44,8 +44,8 @@ export interface AccountProvider {
   holdsPermission(id: string, permission: string): Promise<boolean>;
   /**
    * Returns at most `limit` accounts that match a text of 1 to 100 characters. The text is an
-   * account's id, or part of its name or email address, in any letter case. Administrators search
-   * for accounts with this method. Providers without it are not searched.
+   * account's id, or part of its name or email address, in any letter case. Administrators use this
+   * search to find an account. Providers without this method are not searched.
    */
   search?(text: string, limit: number): Promise<readonly UserInterface[]>;
 }
@@ -59,7 +59,7 @@ export interface Accounts {
   /**
    * Asks the providers in order, and returns the account with these credentials, or null. Slows
    * down password guessing for each account and each client address. After many failures, throws a
-   * SignInSlowedError, which leads to a response with the status 429.
+   * SignInSlowedError, and the response has the status 429.
    */
   authenticate(
     identifier: string,

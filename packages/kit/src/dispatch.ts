@@ -140,7 +140,7 @@ export class Dispatcher {
   }
 }
 
-/** What is known so far about a request, for its log line. */
+/** What the log line of a request needs and is known so far. */
 interface Progress {
   /** The name of the matching route, or null if no route has matched. */
   route: string | null;

@@ -12,8 +12,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     return withReturn(login, returnTo, acrValues);
   }
   /**
-   * The session from which each user reference was read. If the user turns out to be inactive,
-   * `loadAccount` ends this session.
+   * The session from which each user reference was read. `loadAccount` ends this session if the
+   * user is inactive.
    */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {

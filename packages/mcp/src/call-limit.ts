@@ -13,11 +13,11 @@ const MOST_CALLERS = 10_000;
 export class CallLimit {
   readonly #perMinute: number;
   readonly #clock: () => number;
-  /** The time from which each caller can send a full `perMinute` messages at the same time. */
+  /** For each caller, the time from which it can send `perMinute` messages at the same time. */
   readonly #usedUntil = new RecentMap<string, number>(MOST_CALLERS);
 
   /**
-   * After a minute without messages, a caller can send `perMinute` messages at the same time.
+   * A caller that has sent nothing for a minute can send `perMinute` messages at the same time.
    * `clock` returns the time in milliseconds since 1970.
    */
   constructor(perMinute: number, clock: () => number) {
@@ -36,8 +36,8 @@ export class CallLimit {
     // Ignore a stored time that is too far in the future, because it means that the clock was set
     // back.
     const from = known < now || known > now + MINUTE + MOST_AT_ONCE * each ? now : known;
-    // Allow a batch that is larger than the limit only if the caller's full allowance is available.
-    // The whole batch counts, so the caller must wait longer before its next messages.
+    // Allow a batch that is larger than the limit only if the caller can send `perMinute` messages
+    // now. The whole batch counts, so the caller must then wait longer.
     const wait = Math.max(0, from + Math.min(messages, this.#perMinute) * each - now - MINUTE);
     if (wait > 0) return wait;
     this.#usedUntil.put(caller, from + Math.min(messages, MOST_AT_ONCE) * each);

@@ -85,9 +85,9 @@ export class Challenges {
 
   /**
    * Whether the user lacks a permission that one of these uses needs. If `used` is null, whether
-   * the user has no permission for any scope of the resource. In these cases, the endpoint sends no
-   * challenge. No other token would help this user, and clients would keep asking for
-   * authorization.
+   * the user has no permission for any scope of the resource. If true, the endpoint sends no
+   * challenge. No other token would help this user, so clients would only ask for authorization
+   * again and again.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
@@ -111,7 +111,7 @@ export class Challenges {
     description: string | null = null,
   ): Fields {
     const fields = {
-      // If the request had no token, leave the error out of the challenge (RFC 6750 section 3.1).
+      // If the request had no token, omit the error from the challenge (RFC 6750 section 3.1).
       error: error === 'missing_token' ? null : error,
       error_description: description,
       resource_metadata: this.#metadataUrl,

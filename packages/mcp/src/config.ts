@@ -136,15 +136,14 @@ export interface McpOAuthInput {
   readonly scopes_supported?: readonly string[] | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the metadata URL and the
-   * needed scopes. This includes 401 responses to GET and HEAD. When a client then requests more
-   * scopes, it keeps those that the user has already allowed. Default: false.
+   * needed scopes. This includes 401 responses to GET and HEAD. A client that then requests more
+   * scopes also keeps those that the user has already allowed. Default: false.
    */
   readonly challenge?: boolean | undefined;
   /**
    * What happens if a service requests a scope that the server offers, but that the service is not
-   * registered for. A service is a client that is registered for `mcp:service`. If true, the
-   * service gets `mcp:service` instead. If false, it gets the error `invalid_scope`. Default:
-   * false.
+   * registered for. If true, the service gets `mcp:service` instead. If false, it gets the error
+   * `invalid_scope`. A service is a client that is registered for `mcp:service`. Default: false.
    */
   readonly narrow_service_scope?: boolean | undefined;
 }

@@ -17,7 +17,7 @@ export interface McpServerOptions {
   readonly server: AuthorizationServer;
   /** The section `mcp`, as validated by `mcpConfiguration`. */
   readonly config: McpConfig;
-  /** The tools that the endpoint serves. You can register more tools later. */
+  /** The tools that the endpoint serves. You can add more tools later. */
   readonly tools: ToolRegistry;
   /** The log of the endpoint. It also contains the exceptions that tools throw. */
   readonly log: Log;
@@ -157,8 +157,8 @@ function findApi(server: AuthorizationServer, resource: string, path: string): P
   const isKnown =
     server.audience === resource || server.resources.some((each) => each.resource === resource);
   if (isKnown) return server.resource(resource);
-  // Throw an error, because the endpoint would otherwise accept tokens for another API (RFC 8707
-  // section 2).
+  // Throw an error. Otherwise, the endpoint would accept tokens for another API (RFC 8707 section
+  // 2).
   const problem =
     server.resources.length === 0 && path === MCP_PATH
       ? { key: 'oauth_server:audience', message: `must be the MCP resource: ${resource}` }

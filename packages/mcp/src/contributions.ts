@@ -56,8 +56,8 @@ export class Contributions {
   }
 
   /**
-   * Returns `_meta` for the tool error with which a rejected call is answered. Returns null if the
-   * answer must be a 401 or 403 response instead.
+   * Returns `_meta` for a tool error that answers a rejected call. Returns null if the answer must
+   * be a 401 or 403 response instead.
    */
   refusedCallMeta(challenge: string): Readonly<Record<string, unknown>> | null {
     const added = this.#offered().flatMap((each) => each.refusedCallMeta?.(challenge) ?? []);
@@ -67,7 +67,7 @@ export class Contributions {
   }
 
   /**
-   * Returns what these requests use of the items that features guard, such as resources. Does not
+   * Returns the guarded items of features that these requests use, such as resources. Does not
    * include tools.
    */
   usedBy(requests: readonly JSONRPCRequest[]): readonly GuardedUse[] {

@@ -8,7 +8,7 @@ import type { Guarded, RefusalMessages } from './tools/tool-access.ts';
 import type { Caller } from './tools/tool-call.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
-/** A part of an MCP endpoint that adds more than tools, such as resources. */
+/** A part of an MCP endpoint that adds something other than tools, for example resources. */
 export interface McpFeature {
   /** The name of the feature and of its registry, in lowercase with underscores. */
   readonly name: string;
@@ -33,7 +33,7 @@ export interface McpFeature {
 
 /** What a feature adds to one endpoint. */
 export interface McpContribution {
-  /** The registry of what the feature serves, for example of resources. */
+  /** The registry of the items that the feature serves, for example resources. */
   readonly registry?: object;
   /**
    * Whether the endpoint offers the other members of this object at the moment. Called for each
@@ -52,9 +52,9 @@ export interface McpContribution {
   /** Returns members to add to a tool's entry in `tools/list` for this protocol version. */
   toolMembers?(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>>;
   /**
-   * Returns `_meta` for the tool error that a caller gets if its token does not allow a call. If no
-   * feature has this method, the caller gets a 401 or 403 response instead. `challenge` is the text
-   * that `WWW-Authenticate` would contain.
+   * Returns `_meta` for a tool error. A caller gets this error if its token does not allow a call.
+   * If no feature has this method, the caller gets a 401 or 403 response instead. `challenge` is
+   * the text that `WWW-Authenticate` would contain.
    */
   refusedCallMeta?(challenge: string): Readonly<Record<string, unknown>>;
   /**

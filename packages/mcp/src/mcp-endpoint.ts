@@ -18,10 +18,7 @@ export interface McpServer {
   readonly tools: ToolRegistry;
   /** The registries of the endpoint's features, by feature name. */
   readonly registries: ReadonlyMap<string, object>;
-  /**
-   * Returns all tools and resources of the endpoint, with the personal ones and their scopes. Each
-   * has a name for messages.
-   */
+  /** Returns who may use each tool and resource of the endpoint, with a name for messages. */
   guarded(): readonly Named[];
   /** The HTTP endpoints to mount, each with its path and its methods. */
   readonly endpoints: readonly Endpoint[];

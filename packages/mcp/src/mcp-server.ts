@@ -34,8 +34,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     ...protocolEndpoints(context, contributions),
     ...metadataEndpoints(context, document),
   ];
-  // Skip the metadata document that the authorization server already publishes with
-  // `oauth_server:challenge` (AS-6.24).
+  // The authorization server already publishes one of the metadata documents if
+  // `oauth_server:challenge` is on (AS-6.24). Do not publish it a second time.
   const own = endpoints.filter(({ path }) => !server.endpoints.some((each) => each.path === path));
   return {
     resource,
@@ -109,10 +109,10 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
 }
 
 /**
- * Returns the endpoints that publish the metadata. In its URL, the well-known part comes before the
- * path of the resource (RFC 9728 section 3.1). Some clients omit `/mcp` there, so the main endpoint
- * also publishes the metadata at the shorter URL. The base path is never omitted, because that URL
- * may belong to another installation.
+ * Returns the endpoints that publish the metadata. In the document's URL, the well-known part comes
+ * before the path of the resource (RFC 9728 section 3.1). Some clients omit `/mcp` from this URL,
+ * so the main endpoint also publishes the document at the shorter URL. The base path stays, because
+ * the URL without it may belong to another installation.
  */
 function metadataEndpoints(context: McpContext, document: object): readonly Endpoint[] {
   const { server, metadataPath, path } = context;

@@ -1,9 +1,9 @@
 import { allowedFields } from 'portico/extension';
 
 /**
- * Whether the request comes from a web page that may not call tools. Pages on this server's origin
- * and on `mcp:allowed_origins` may. A request without an `Origin` header does not come from a page.
- * This check prevents DNS rebinding (MCP, Security Warning of the transport).
+ * Whether the request comes from a web page that may not call tools. Only pages on this server's
+ * origin and on `mcp:allowed_origins` may call tools. A request without an `Origin` header does not
+ * come from a page. This check prevents DNS rebinding (MCP, Security Warning of the transport).
  */
 export function isForeign(
   request: Request,
@@ -61,7 +61,7 @@ const ALLOWED_FIELDS =
 
 /**
  * Returns the response to a preflight request. It allows the headers that all clients send, the
- * headers that the page asks for, and the headers in `fields`.
+ * headers that the page has requested, and the headers in `fields`.
  */
 export function preflightResponse(
   request: Request,

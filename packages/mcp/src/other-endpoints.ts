@@ -2,11 +2,11 @@ import type { McpContext } from './context.ts';
 import { isForeign, preflightResponse, withCors } from './origins.ts';
 import { refusal } from './refusal.ts';
 
-/** The name of the endpoint for all methods except POST, which it rejects. */
+/** The name of the endpoint that rejects all methods except POST. */
 export const STREAM = 'mcp_server_stream';
 /**
- * The name of the endpoints for almost correct URLs. They tell the client the correct URL of the
- * MCP endpoint.
+ * The name of the endpoints for URLs with extra slashes. They tell the client the correct URL of
+ * the MCP endpoint.
  */
 export const MISPLACED = 'mcp_server_misplaced';
 

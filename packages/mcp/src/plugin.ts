@@ -172,7 +172,7 @@ function requireOfferedScopes(application: Application, endpoint: McpServer): vo
 }
 
 /**
- * Throws if a tool has an argument that clients must repeat in a header, but cannot. Clients of
+ * Throws if a tool has an argument that must be repeated in a header, but cannot be. Clients of
  * version 2026-07-28 would not offer such a tool.
  */
 function requireRepeatable(tools: ToolRegistry): void {

@@ -65,7 +65,7 @@ export class CsrfTokens {
   }
 
   /**
-   * Checks the token of the sign-in form. Accepts tokens bound to the cookie or to the session,
+   * Checks the token of the sign-in form. The token may be bound to the cookie or to the session,
    * because the user may have signed in in another tab after opening this form.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
@@ -151,7 +151,7 @@ export class CsrfCheck {
 
   /**
    * Throws an HttpError 403 unless the request comes from a page of this application in this
-   * browser. The check may consume the body of the request. Use the returned request instead, whose
+   * browser. The check may read the body of the request, so continue with the returned request. Its
    * body can still be read.
    */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {

@@ -57,7 +57,7 @@ export type DatabaseAccounts = Readonly<AccountTable>;
 
 /**
  * The methods are properties, so that an application can copy the object with spread syntax and
- * replace single methods.
+ * replace some of its methods.
  */
 class AccountTable implements AccountProvider {
   /** The provider's name. */
@@ -76,8 +76,8 @@ class AccountTable implements AccountProvider {
 
   /** Returns the current state of an account, or null if there is no account with this id. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // During a token check, the server looks up the account's permissions next. Read the account
-    // and its permissions with one query.
+    // During a token check, the server needs the account's permissions next, so read them in the
+    // same query.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
     const { rows } = await this.#database.execute<
@@ -129,7 +129,8 @@ class AccountTable implements AccountProvider {
    * `AccountProvider.search`.
    */
   readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
-    // No account contains NUL, because PostgreSQL cannot store it in text.
+    // Do not search for text with NUL. No account contains it, because PostgreSQL cannot store it
+    // in text.
     if (text.includes('\0')) return [];
     const [typed, lower] = [getPart(text), getPart(text.toLowerCase())];
     return this.#select(
@@ -157,8 +158,8 @@ class AccountTable implements AccountProvider {
     password,
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
-    // Reject malformed strings. A database might store such a string as a different one, and
-    // another user could then sign in with that one.
+    // Reject malformed strings. A database might store such a string as another one, and another
+    // user could then sign in with this other string.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
         throw new Error(`The account's ${what} must be well-formed Unicode without NUL`);
@@ -178,7 +179,7 @@ class AccountTable implements AccountProvider {
     return toAccount(this.name, row);
   };
 
-  /** Suspends an account, or restores it. The change takes effect immediately in all processes. */
+  /** Suspends or reactivates an account. The change takes effect immediately in all processes. */
   readonly setActive = async (id: string, active: boolean): Promise<void> => {
     this.#prefetched.forget();
     await this.#database.execute(
@@ -231,7 +232,8 @@ class AccountTable implements AccountProvider {
     column: 'id' | 'email',
     value: string,
   ): Promise<(AccountRow & { readonly password_hash: string }) | null> {
-    // No account contains NUL, because PostgreSQL cannot store it in text.
+    // Do not search for text with NUL. No account contains it, because PostgreSQL cannot store it
+    // in text.
     if (value.includes('\0')) return null;
     const { rows } = await this.#database.execute<AccountRow & { readonly password_hash: string }>(
       'SELECT id, email, email_verified, name, password_hash, active FROM host_accounts ' +
@@ -273,7 +275,7 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
 }
 
 /**
- * Returns the query that reads an account and checks this number of permissions. Builds each query
+ * Returns the query that reads an account and this number of its permissions. Creates each query
  * only once, so that the database finds its prepared statement faster.
  */
 const findWithPermissions = keptByNumber(

@@ -12,8 +12,8 @@ import {
 /** How long a browser stays known after a sign-in, in seconds (180 days). */
 const LIFETIME = 180 * 86_400;
 /**
- * The maximum number of accounts in a browser's cookie. Beyond it, a new account replaces the one
- * with the oldest sign-in.
+ * The maximum number of accounts in a browser's cookie. When it is reached, a new account replaces
+ * the one with the oldest sign-in.
  */
 const MOST_ACCOUNTS = 4;
 /** Matches a cookie entry: the time of a sign-in in seconds since 1970, and its proof. */
@@ -92,8 +92,8 @@ export class KnownBrowsers {
 }
 
 /**
- * The accounts that users have signed in to in the browser that sent a request. An account is
- * identified by a hash of the identifier that the user typed.
+ * The accounts to which users have signed in before, in the browser that sent a request. An account
+ * is identified by a hash of the identifier that the user typed.
  */
 export class KnownBrowser {
   readonly #browsers: KnownBrowsers;
@@ -127,7 +127,7 @@ export class KnownBrowser {
     return this.#cookie;
   }
 
-  /** Returns the cookie entries that do not prove a sign-in to this account. */
+  /** Returns the entries in the cookie that are not for this account. */
   async #others(account: string): Promise<readonly string[]> {
     const proofs = await Promise.all(
       this.#entries.map((entry) => this.#browsers.isProven(account, entry)),

@@ -24,10 +24,7 @@ import { SignInSlowedError } from './sign-in.ts';
  */
 const FORM_LIMIT = 64 * 1024;
 
-/**
- * How many seconds a browser should wait before it tries again, if too many password checks are
- * queued.
- */
+/** How many seconds a browser should wait if too many password checks are queued. */
 const OVERLOADED_FOR = 2;
 
 /** The data that the view `login` and its slots receive. */
@@ -67,8 +64,8 @@ interface SignInForm {
    */
   readonly returnTo: string;
   /**
-   * The value of the email field: the text that the user typed. On a new page, this is the hint
-   * from the waiting application.
+   * The value of the email field. This is the text that the user typed, or at first the hint from
+   * the waiting application.
    */
   readonly identifier: string;
   /** The error of the last attempt, or null before the first attempt. */
@@ -102,7 +99,10 @@ export interface SignInSettings {
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
   /** The path prefix of the requests that reach the application. */
   readonly mountPath: string;
-  /** The path of the application's first page, as browsers request it. */
+  /**
+   * The path of the application's first page, as browsers request it. Users go there after signing
+   * out.
+   */
   readonly home: string;
 }
 
@@ -252,8 +252,8 @@ function logForgery(log: Log, request: Request, origin: string): void {
 }
 
 /**
- * Returns the response for a sign-in that was rejected without checking the password, including how
- * long the browser should wait. Returns null for all other failures.
+ * Returns how to respond to a sign-in that was rejected without checking the password: the status,
+ * the error, and how long to wait. Returns null for all other failures.
  */
 function whenToTryAgain(
   failure: unknown,

@@ -15,8 +15,8 @@ interface Prefetched {
 const MOST_NAMES = 16;
 
 /**
- * Reads permissions together with an account, because a token check looks them up next. Keeps them
- * only until the end of the check. Each check reads them from the database.
+ * Reads permissions together with an account, because a token check needs them next. Keeps them
+ * only until the end of the check, so that the next check reads them from the database again.
  */
 export class PrefetchedPermissions {
   #asked: readonly string[] = [];

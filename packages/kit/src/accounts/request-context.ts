@@ -122,8 +122,8 @@ export function currentAddress(): string | null {
 }
 
 /**
- * Returns the browser that sent the current request, with the accounts it knows. Returns null
- * outside a request, or if the application has no accounts.
+ * Returns the browser that sent the current request, with the accounts that were used in it.
+ * Returns null outside a request, or if the application has no accounts.
  */
 export function currentBrowser(): KnownBrowser | null {
   return requests.getStore()?.knownBrowser ?? null;

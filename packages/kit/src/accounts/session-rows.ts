@@ -2,8 +2,8 @@ import type { Database, Migration, SqlConnection } from '@portico/sql';
 import type { Authentication, AuthorizationServer, PersonReference } from 'portico';
 
 /**
- * A row of the sessions table. It contains only a hash of the session's id: the browser alone has
- * the id.
+ * A row of the sessions table. It contains only a hash of the session's id. The id itself is stored
+ * only in the browser.
  */
 export interface StoredSession {
   readonly idHash: string;
@@ -55,8 +55,8 @@ export class SessionRows {
   }
 
   /**
-   * Adds a session, and removes the session that it replaces. With the same secret, the new session
-   * continues the replaced one. Otherwise, the replaced session has ended. Sometimes also removes
+   * Adds a session, and removes the session that it replaces. If both have the same secret, the new
+   * session continues the old one. Otherwise, the old session has ended. Sometimes also removes
    * expired sessions.
    */
   async insert(session: StoredSession, replaced: StoredSession | null, now: number): Promise<void> {

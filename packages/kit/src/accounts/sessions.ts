@@ -13,7 +13,7 @@ import {
 } from '../http/cookies.ts';
 import { SessionRows, type StoredSession, type TellsEnd } from './session-rows.ts';
 
-/** How long to wait before extending a session's expiry time again, in milliseconds. */
+/** The minimum time between two extensions of a session, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
 /** How long a session without a signed-in user lasts after its last use, in seconds. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
@@ -59,8 +59,8 @@ export class Sessions {
   }
 
   /**
-   * Returns how long a session lasts after its last use, in seconds. A session without a signed-in
-   * user may be shorter.
+   * Returns how long a session lasts after its last use, in seconds. Without a signed-in user, it
+   * lasts at most two hours.
    */
   lifetimeFor(person: PersonReference | null): number {
     return person === null ? Math.min(this.#lifetime, ANONYMOUS_LIFETIME) : this.#lifetime;

@@ -108,7 +108,7 @@ function accountKey(identifier: string): string {
   return createHash('sha256').update(spelled).digest('base64url');
 }
 
-/** How to count an attempt: its keys, and the caller whose queue the attempt waits in. */
+/** The keys under which an attempt is counted, and the caller in whose queue it waits. */
 interface Counted {
   readonly keys: readonly AttemptKey[];
   readonly caller: string | null;

@@ -58,7 +58,7 @@ export const addServe =
       });
   };
 
-/** The options of the command, as typed. */
+/** The options of the command, as strings. */
 interface ServeOptions {
   readonly port?: string;
   readonly hostname?: string;
@@ -78,8 +78,8 @@ async function serve(
   const warn = (line: string) => void warnings.push(line);
   if (await isSchemaPending(application, warn)) context.fail(SCHEMA_PENDING);
   const server = await listenAt(application, context, options);
-  // Listen for signals before printing these lines, because a supervisor may send a signal as soon
-  // as it reads the first one.
+  // Listen for signals before printing the lines. A supervisor may send a signal as soon as it
+  // reads the first line.
   const stopped = isWorker() ? stopMessage() : stopSignal();
   warnings.push(...plugins.flatMap((plugin) => plugin.warnings?.(application) ?? []));
   for (const warning of warnings) application.log.warning('{warning}', { warning });
@@ -90,8 +90,8 @@ async function serve(
   ];
   if (isWorker()) tellListening(lines);
   else for (const line of lines) context.note(line);
-  // If only this worker is being replaced, other workers keep answering requests. The readiness
-  // probe must not report that the server is stopping.
+  // If only this worker is being replaced, other workers keep answering requests. In this case, the
+  // readiness probe must not report that the server is stopping.
   if ((await stopped) === 'stop') {
     if (!isWorker()) context.note(stoppingLine(drain));
     await application.events.emit(Event.STOPPING, null);

@@ -53,7 +53,8 @@ export class Workers {
   #isStopping = false;
   #wait = FIRST_WAIT;
   /**
-   * The current replacement of all workers. A second one waits until the first one has finished.
+   * The replacement of all workers that is running now. Another one starts only when it has
+   * finished.
    */
   #restarting: Promise<void> = Promise.resolve();
 
@@ -79,7 +80,7 @@ export class Workers {
     await Promise.race([stopped, this.#startAll(count)]);
     await stopped;
     await this.#stopAll();
-    // Stop once more, because a restart may have started another worker in the meantime.
+    // Stop all workers once more, because a restart may have started another one in the meantime.
     await this.#restarting;
     await this.#stopAll();
     process.off('SIGHUP', restart);
@@ -120,8 +121,8 @@ export class Workers {
         else if (!isExpected) void this.#replaceEnded(how, startedAt);
       };
       worker.once('exit', (code, signal) => ended(signal ?? String(code)));
-      // This error without a process id means that the process could not be started, for example
-      // because there are too many processes. No `exit` event follows.
+      // If the worker has no process id, its process could not be started, for example because
+      // there are too many processes. No `exit` event follows.
       worker.on('error', (error) => {
         if (worker.process.pid === undefined) ended(error.message);
       });

@@ -10,7 +10,8 @@ export function limitBody(request: Request, limit: number): Request {
   if (request.method === 'GET' || request.method === 'HEAD') return request;
   const declared = request.headers.get('content-length');
   if (declared !== null && Number(declared) > limit) throw tooLarge(limit);
-  // If the length is declared, the HTTP parser ensures that the body is not longer.
+  // No need to count the bytes: if the request declares its length, the HTTP parser ensures that
+  // the body is not longer.
   if (declared !== null || request.body === null) return request;
   let size = 0;
   const counted = request.body.pipeThrough(

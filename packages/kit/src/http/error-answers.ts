@@ -5,8 +5,8 @@ import { pageHeaders, type Speaking, type Views } from 'portico';
 import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
 /**
- * The data for the error response if no listener of `Event.EXCEPTION` returns one. It never
- * contains details of the error.
+ * The data for an error response. Used if no listener of `Event.EXCEPTION` returns a response. The
+ * data never contains details of the error.
  */
 export interface ErrorAnswer {
   readonly request: Request;
@@ -32,7 +32,7 @@ export interface ErrorView extends Words {
   readonly nonce: string;
 }
 
-/** The parts of the application that create error pages. */
+/** The parts of the application that error pages need. */
 export interface PageParts {
   readonly views: Views;
   readonly speaking: Speaking;

@@ -1,5 +1,5 @@
 /**
- * Determines the status of an error response. Used if no listener of `Event.EXCEPTION` returns a
+ * Determines the status of an error response if no listener of `Event.EXCEPTION` returns a
  * response.
  */
 export const ErrorHandler = {

@@ -3,10 +3,9 @@ import { HttpError } from '../errors.ts';
 import { TrieRouter } from 'hono/router/trie-router';
 
 /**
- * Who added a route, which determines how the kit treats it. A plugin's route limits its request
- * bodies itself. For the application's routes, the kit limits the bodies and runs the middlewares.
- * The sign-in form checks its CSRF token itself, so that it can show a page if the token is
- * missing.
+ * The kind of a route determines how the kit treats it. Plugin routes limit their request bodies
+ * themselves. For application routes, the kit limits the bodies and runs the middlewares. The
+ * sign-in form checks its CSRF token itself, so that it can show a page if the token is missing.
  */
 export type RouteKind = 'plugin' | 'application' | 'sign-in';
 

@@ -25,8 +25,8 @@ export interface ListenOptions {
   /** The port number, or 0 to let the operating system choose a free port. */
   readonly port: number;
   /**
-   * The address to listen on. `127.0.0.1` accepts connections only from this machine, and `0.0.0.0`
-   * from everywhere.
+   * The address to listen on. `127.0.0.1` accepts only connections from this machine, and `0.0.0.0`
+   * accepts connections from everywhere.
    */
   readonly hostname: string;
 }
@@ -77,7 +77,7 @@ export async function listen(
 
 /**
  * Returns the error response for a request whose target and `Host` header do not form a URL.
- * Without a URL, no Request object can be passed to the application.
+ * Without a URL, there is no Request object to pass to the application.
  */
 function notARequest(error: unknown): Response {
   const [status, text] =

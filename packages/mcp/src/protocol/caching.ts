@@ -7,8 +7,8 @@ import { STATELESS_VERSION } from './versions.ts';
 const FRESH = 300_000;
 
 /**
- * The caching members of results that need a token. Only the client itself may cache these results:
- * shared caches must not.
+ * The caching members of results for which a token is needed. Shared caches must not store such
+ * results.
  */
 export const CACHED = { ttlMs: FRESH, cacheScope: 'private' } as const;
 

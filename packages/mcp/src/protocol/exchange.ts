@@ -13,7 +13,10 @@ import { ToolCalls, type Caller } from '../tools/tool-call.ts';
 import { ToolList } from '../tools/tool-list.ts';
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
-/** Answers the messages of a request. Chooses the protocol by the request's version. */
+/**
+ * Answers the messages of a request. The version of the request determines which protocol does
+ * this.
+ */
 export class Exchange {
   readonly #context: McpContext;
   readonly #contributions: Contributions;
@@ -147,8 +150,8 @@ function streamEvents(
 type Ask = (caller: Caller) => Promise<StatelessAnswer>;
 
 /**
- * Returns the part of the caller that is the same for every 2026-07-28 request. Each request
- * contains only one message.
+ * Returns the version and the size limit for a 2026-07-28 caller. Each request contains only one
+ * message.
  */
 const alone = () => ({ version: STATELESS_VERSION, room: new ContentRoom() });
 
@@ -192,8 +195,8 @@ async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * How often to send a comment on the stream while tools run, in milliseconds. Without it, proxies
- * would close the idle connection.
+ * How often to send a comment while tools run, in milliseconds. Otherwise, proxies would close the
+ * idle connection.
  */
 const KEEP_ALIVE = 15_000;
 /**

@@ -191,7 +191,7 @@ function bodyProblem(body: Buffer, parsed: unknown): string | null {
 /**
  * Creates the error response for a body that is rejected before its messages are checked. In
  * version 2026-07-28, the response contains the request's id. The version comes from the header,
- * because the body has not been checked.
+ * because the messages have not been checked.
  */
 function bodyRefusal(
   code: number,

@@ -38,8 +38,8 @@ interface RepeatedArgument {
 export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers): string | null {
   const wrong = repeatedArguments(schema).find(({ path, header }) => {
     const value = valueAt(args, path);
-    // If the argument is missing, the header must be missing too, because a proxy may have acted on
-    // its value.
+    // If the argument is missing, the header must also be missing, because a proxy may have used
+    // the header's value.
     if (value === null || value === undefined) return headers.has(header);
     return !repeats(decoded(headers.get(header)), value);
   });
@@ -54,8 +54,7 @@ function repeats(field: string | null, value: unknown): boolean {
   if (typeof value === 'string') return field === value;
   if (typeof value === 'boolean') return field === String(value);
   if (typeof value !== 'number') return true;
-  // Reject integers outside the safe range, because two different integers can become the same
-  // number there.
+  // Reject integers outside the safe range, because two different ones can become the same number.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false;
   return field !== null && /^-?\d+(?:\.\d+)?$/.test(field) && Number(field) === value;
 }

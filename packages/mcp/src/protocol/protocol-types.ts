@@ -3,8 +3,8 @@ import { specTypeSchemas, type SpecTypeName, type SpecTypes } from '@modelcontex
 /**
  * Returns the value as this protocol type, or null if it does not match. Use the SDK's schemas only
  * through this function. If a schema throws, for example because deep nesting overflows the stack,
- * it returns a rejected promise, although its type does not say so. The promise has no `issues`, so
- * the value would seem valid. The unhandled rejection would then end the process.
+ * it returns a rejected promise, which its type does not show. The promise has no `issues`, so the
+ * value would seem valid, and the unhandled rejection would end the process.
  */
 export function readAs<Name extends SpecTypeName>(
   type: Name,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Matches a path without a trailing slash and without percent-encoding, in which no segment begins
- * with a dot.
+ * Matches a path whose segments do not begin with a dot. The path has no trailing slash and no
+ * percent-encoding.
  */
 const PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 

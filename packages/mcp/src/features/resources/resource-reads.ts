@@ -77,8 +77,8 @@ function failure(message: string): MethodAnswer {
 }
 
 /**
- * Returns the content. If the content no longer fits into the responses to the batch, returns an
- * error.
+ * Returns the content. Returns an error instead if the content does not fit into the responses to
+ * the batch.
  */
 function answerWith(
   registered: RegisteredResource,

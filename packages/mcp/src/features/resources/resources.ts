@@ -32,17 +32,17 @@ export interface ResourceInterface {
   /** Returns the media type of the content, such as `text/markdown`. */
   mimeType?(): string;
   /**
-   * Returns the content, which may have at most 1 MiB. Portico sends a string as text, and bytes as
-   * base64. If this method throws, Portico logs the exception and tells the caller only that the
-   * resource cannot be read.
+   * Returns the content, which must not be larger than 1 MiB. Portico sends a string as text, and
+   * bytes as base64. If this method throws, Portico logs the exception and tells the caller only
+   * that the resource cannot be read.
    */
   read(request: ResourceRead): string | Uint8Array | Promise<string | Uint8Array>;
 }
 
 /**
- * A personal resource. Its content depends on the user who linked their account, whom
- * `token().user()` returns. A request without a linked account gets 401. The token needs the first
- * scope of `mcp:oauth:scopes_supported`, unless the resource is a ScopedResourceInterface.
+ * A personal resource, whose content is for the user who linked their account. `token().user()`
+ * returns this user. A request without a linked account gets 401. The token needs the first scope
+ * of `mcp:oauth:scopes_supported`, unless the resource is a ScopedResourceInterface.
  */
 export interface UserResourceInterface extends ResourceInterface {
   /** Marks the resource as personal. */
@@ -79,8 +79,9 @@ export class ResourceRegistry {
   readonly #resources = new Map<string, RegisteredResource>();
 
   /**
-   * Registers a resource. Throws if the URI is malformed or already registered, if a part of the
-   * description is not a string, if `scope` is not a method, or if `personal` is not a boolean.
+   * Registers a resource. Throws if its URI is malformed or already registered, or if a part of its
+   * description is not a string. Also throws if `scope` is not a method, or `personal` is not a
+   * boolean.
    */
   register(resource: ResourceInterface): void {
     const registered = readResource(resource);
@@ -112,7 +113,7 @@ function readResource(resource: ResourceInterface): RegisteredResource {
   if (typeof uri !== 'string' || uri.length > LONGEST_URI || !URI.test(uri)) {
     throw new Error(`The uri() of a resource is not an absolute URI: ${JSON.stringify(uri)}`);
   }
-  // Throw an error for an invalid `scope`, because the resource must not become public.
+  // Reject an invalid `scope`. Otherwise, the resource would become public.
   if ('scope' in resource && typeof resource.scope !== 'function') {
     throw new Error(
       `The scope of the resource ${uri} must be a method that returns the name of a scope`,
