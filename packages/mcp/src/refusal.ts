@@ -31,8 +31,8 @@ export function refusal(
 }
 
 /**
- * Creates an error response that is part of the protocol, for a request that the endpoint has
- * accepted. It is not logged.
+ * Creates an error response that belongs to the protocol. The endpoint has accepted the request, so
+ * the error is not logged.
  */
 export function protocolRefusal(message: string, code: number): Response {
   return jsonResponse({ jsonrpc: '2.0', error: { code, message }, id: null }, 400);
@@ -74,8 +74,8 @@ function getId(message: unknown): string | number | null {
 }
 
 /**
- * Answers a rejected call with a tool error, so that the model sees the error. The response has the
- * status 200, and the log shows the status in `refused` instead.
+ * Creates a tool error for a rejected call, so that the model sees the error. The response has the
+ * status 200. `refused` contains the status that the log shows instead.
  */
 export function refusedCall(
   call: JSONRPCRequest,

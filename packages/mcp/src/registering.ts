@@ -14,8 +14,8 @@ export function registerAt<Value>(endpoints: Endpoints, register: () => Value): 
 
 /**
  * Returns an endpoint of the application that is starting. Throws if no application is starting, or
- * if there is no endpoint at this path. The error message contains `call`, the name of the called
- * function, and `things`, what this function registers.
+ * if there is no endpoint at this path. For the error message, `call` is the name of the called
+ * function, and `things` is what this function registers.
  */
 export function getEndpoint(call: string, things: string, path = MCP_PATH): McpServer {
   const endpoints = registering.getStore();

@@ -36,8 +36,7 @@ const OUT_OF_REACH =
 /**
  * Handles POST /mcp. Checks the origin, the token, the messages, and the tools and resources that
  * they use. Then passes the messages to the protocol. RFC 6750 section 3 requires a challenge with
- * 401 and 403 responses. The endpoint sends this challenge only with `mcp:oauth:challenge`
- * (MCP-8.4).
+ * 401 and 403 responses, but the endpoint sends one only with `mcp:oauth:challenge` (MCP-8.4).
  */
 export class RpcEndpoint {
   readonly #context: McpContext;
@@ -126,8 +125,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Returns a tool error for a rejected call. Returns null if no feature adds anything to such
-   * errors, and the response must be 401 or 403 instead.
+   * Returns a tool error that answers a rejected call. Returns null if no feature adds anything to
+   * such errors. In this case, the response must be 401 or 403.
    */
   #refusedCall(
     { isBatch, requests, metadata }: Messages,
@@ -177,7 +176,8 @@ export class RpcEndpoint {
 
 /**
  * Creates an error response. In version 2026-07-28, it contains the request's id. Its error code is
- * then the status, and not one of the codes that earlier versions left to implementations.
+ * the status, because the codes that earlier versions left to implementations must not be used in
+ * this version.
  */
 function refuse(
   { metadata, requests }: Messages,
@@ -195,7 +195,7 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
     try {
       return repeatedArguments(schema).map(({ header }) => header);
     } catch {
-      // Skip this tool, which was registered after the start. Its calls fail.
+      // Skip a tool with an invalid schema. It was registered after the start, and its calls fail.
       return [];
     }
   });

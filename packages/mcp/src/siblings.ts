@@ -2,10 +2,10 @@ import { ConfigurationError } from '@portico/sql';
 import type { AuthorizationServer } from 'portico';
 import { CallLimit } from './call-limit.ts';
 
-/** Keeps track of an authorization server's MCP endpoints, and of the objects that they share. */
+/** Knows the MCP endpoints of an authorization server, and the objects that they share. */
 export class Siblings {
   readonly #server: AuthorizationServer;
-  /** The paths of the endpoints. The keys are the endings of the endpoints' route names. */
+  /** The path of each endpoint. The keys are the endings of the endpoints' route names. */
   readonly #paths = new Map<string, string>();
   readonly #limits = new Map<number, CallLimit>();
 
@@ -48,7 +48,7 @@ export function siblingsAt(server: AuthorizationServer): Siblings {
   return siblings;
 }
 
-/** Returns the text with which the route names of an additional endpoint end. */
+/** Returns the ending of the route names of an additional endpoint. */
 export function routeEnding(path: string): string {
   return path.replaceAll(/[^A-Za-z0-9]+/g, '_');
 }

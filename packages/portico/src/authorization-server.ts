@@ -71,7 +71,7 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   readonly arrivals: readonly ClientArrival[];
   /** Whether an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
-  /** Whether clients can authenticate with keys of their own. */
+  /** Whether clients can authenticate with their own keys. */
   readonly takesKeys: boolean;
   /** All grant types that the server offers. */
   readonly grantTypes: GrantTypes;
@@ -85,9 +85,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /** Lists authorizations, and ends access. */
   readonly access: Access;
   /**
-   * Returns the current problems with the keys with which this client authenticates. Fetches them
-   * first if the client publishes its keys at a URL. Returns an empty list for a client without
-   * keys.
+   * Returns the current problems with this client's authentication keys. If the client publishes
+   * its keys at a URL, fetches them first. Returns an empty list for a client without keys.
    */
   clientKeyProblems(client: Client): Promise<readonly string[]>;
   /** The keys that sign ID tokens, from `key_path` and from key signers. */
@@ -134,8 +133,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /** Whether this scope is built in, or configured in `oauth_server:scopes`. */
   offers(scope: string): boolean;
   /**
-   * Returns those of the scopes for which the person has the permission now. It does not matter
-   * which scopes the person has allowed clients.
+   * Returns those of `scopes` for which the person has the permission now. Ignores which scopes the
+   * person has allowed clients.
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /** Adds settings for the protected API. Call this method before the first request. */

@@ -139,10 +139,10 @@ function method<Name extends SpecTypeName>(
 }
 
 /**
- * Chooses the newest supported version that is not newer than the client's version, because clients
- * often support older versions, but never newer ones. If all supported versions are newer, returns
- * the latest one, as MCP requires (Version Negotiation). Versions are dates, so they can be
- * compared as text.
+ * Chooses the protocol version for a client: the newest supported version that is not newer than
+ * the requested one. Clients often support older versions than they request, but never newer ones.
+ * If all supported versions are newer, returns the latest one, as MCP requires (Version
+ * Negotiation). Versions are dates, so they can be compared as text.
  */
 function versionFor({ initialized }: OfferedVersions, requested: string): string | undefined {
   return initialized.find((version) => version <= requested) ?? initialized[0];

@@ -49,10 +49,10 @@ export class RunningCalls {
 }
 
 /**
- * Returns a key for the call's id and the token's authorization, which stays the same when the
- * client refreshes its token. Returns null if the token belongs to no account. Such calls cannot be
- * canceled: all users of a service share one token, and each session numbers its calls from the
- * same start. One user could therefore cancel another user's call.
+ * Returns a key for the id of the call and the authorization of the token. Refreshing the token
+ * does not change the authorization. Returns null if the token has no user's account, so that the
+ * call cannot be canceled. All users of a service share one token, and each session numbers its
+ * calls from the same start. One user could otherwise cancel another user's call.
  */
 function getKey(id: RequestId): string | null {
   const authorization = token().authorizationId();

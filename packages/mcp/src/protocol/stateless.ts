@@ -11,8 +11,8 @@ import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
  * The metadata of a 2026-07-28 request. A request contains it both in the body (`_meta`) and in
- * headers. The server rejects the request if the two differ, because a proxy may have acted on the
- * headers.
+ * headers. The server rejects the request if the two differ, because a proxy may have used the
+ * headers to make decisions.
  */
 export interface RequestMetadata {
   /** The client's capabilities. They apply only to this request (MCP 2026-07-28, Statelessness). */
@@ -102,8 +102,8 @@ function readRequest(request: JSONRPCRequest, headers: Headers, versions: Offere
 }
 
 /**
- * Returns the name that the header `Mcp-Name` must repeat. Returns null for a request without a
- * name: if a name is required, the request is rejected later.
+ * Returns the name that the header `Mcp-Name` must repeat. Returns null if the request has no name.
+ * If its method needs a name, the request is rejected later.
  */
 function namedBy({ method, params }: JSONRPCRequest): string | null {
   const name = method === 'tools/call' || method === 'prompts/get' ? params?.['name'] : null;

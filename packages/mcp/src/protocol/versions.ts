@@ -9,8 +9,8 @@ export type ProtocolVersion = (typeof KNOWN_VERSIONS)[number];
  */
 export const STATELESS_VERSION = '2026-07-28';
 /**
- * The version of a request that does not name one. It is the only version in which a body can
- * contain several messages (MCP 2025-03-26, Batching).
+ * The version of a request that names no version. Only in this version can a body contain several
+ * messages (MCP 2025-03-26, Batching).
  */
 export const BATCHING_VERSION = '2025-03-26';
 

@@ -1,7 +1,7 @@
 import type { Guarded } from './tool-access.ts';
 
 /**
- * Reads who may use a tool or resource from its `personal` and `scope`. Throws if one of them is
+ * Reads from `personal` and `scope` who may use a tool or resource. Throws if one of them is
  * invalid, because the tool or resource must not become public by mistake. `kind` and `name` are
  * for error messages.
  */

@@ -7,12 +7,12 @@ import { replaceUniqueItems, UniqueItems } from './unique-items.ts';
 export type Check = (value: unknown) => string | null;
 
 /**
- * Compiles a schema to a function that checks values. The check returns `otherwise` if the
+ * Compiles a schema into a function that checks values. This function returns `otherwise` if the
  * validator does not describe the problem. Throws if the schema is invalid.
  *
- * For a small value, the check reports all problems. For a large value, it reports only the first
- * one, because there could be many thousands. With a recursive schema, their number can double with
- * each level.
+ * For a small value, the function returns all problems. For a large value, it returns only the
+ * first one, because there could be many thousands. With a recursive schema, their number can
+ * double with each level.
  */
 export function schemaCheck(
   schema: JsonSchema,
@@ -42,8 +42,8 @@ export function schemaCheck(
 }
 
 /**
- * The maximum length of a problem, in characters. The validator lists the problems of all
- * alternatives if all of them fail.
+ * The maximum length of an error text, in characters. If all alternatives of a schema fail, the
+ * validator lists the problems of each one.
  */
 const LONGEST_PROBLEM = 10_000;
 
@@ -71,8 +71,8 @@ function compile(schema: object, allErrors: boolean, otherwise: string): Check {
  */
 const VISIT = 'portico:visit';
 /**
- * The maximum number of visits in one check, which take part of a second. With a useful schema,
- * even a value of 1 MiB needs far fewer.
+ * The maximum number of visits in one check. They take part of a second. With a useful schema, even
+ * a value of 1 MiB needs far fewer.
  */
 const MOST_VISITS = 200_000;
 
@@ -119,8 +119,8 @@ function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'function';
   if (Array.isArray(value)) return value.every(isPlain);
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Also accept plain objects from another realm, which some test runners use. Their prototype is a
-  // different object.
+  // Also accept plain objects from another realm, such as those of some test runners. Their
+  // prototype is a different object.
   const isPlainObject = prototype === null || Object.getPrototypeOf(prototype) === null;
   return isPlainObject && Object.values(value).every(isPlain);
 }

@@ -95,7 +95,7 @@ export class Rounds {
     };
   }
 
-  /** Returns the result with which the client asks the questions. */
+  /** Returns the result that makes the client ask the questions. */
   async ask(
     tool: RegisteredTool,
     args: unknown,
@@ -113,8 +113,8 @@ export class Rounds {
   }
 
   /**
-   * Returns the purpose for the encryption, which binds the state to the user, client, tool and
-   * arguments.
+   * Returns the purpose of the encryption. It binds the encrypted state to the user, client, tool
+   * and arguments.
    */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
     const reference = token().user()?.reference;
@@ -153,8 +153,8 @@ function canAskBy(capabilities: ClientCapabilities): Round['canAsk'] {
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (!isObject(value)) return value;
-  // Return pairs, because an object would move members that look like numbers, and lose the member
-  // `__proto__`.
+  // Use pairs instead of an object. An object would move members that look like numbers, and lose
+  // the member `__proto__`.
   return {
     o: Object.keys(value)
       .sort()

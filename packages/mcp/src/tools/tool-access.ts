@@ -68,8 +68,8 @@ export function getScope(
 }
 
 /**
- * Returns why the token of the request does not allow the use of this tool or resource, or null if
- * the token allows it.
+ * Returns why the token of the request does not allow this tool or resource, or null if the token
+ * allows it.
  */
 export function callRefusal(
   { oauth }: McpConfig,

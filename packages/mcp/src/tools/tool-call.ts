@@ -10,7 +10,7 @@ import { errorResult, toolResult, type ToolResult } from './tool-result.ts';
 import { ToolError, type RegisteredTool, type ToolCall } from './tools.ts';
 import { readTrace } from './trace.ts';
 
-/** The caller of a method, who waits for the answer. */
+/** The caller of a method, which waits for the answer. */
 export interface Caller {
   /** A signal that is aborted when the caller disconnects or cancels the call. */
   readonly signal: AbortSignal;

@@ -57,7 +57,8 @@ interface Description {
 
 /**
  * Reads and checks the optional parts of a tool's description. Throws if they have members that MCP
- * does not define, or if an icon is neither an https URL nor a data URI.
+ * does not define. Also throws if an icon's source is neither an https URL nor an image as a data
+ * URI.
  */
 export function readDescription(name: string, tool: Describing): Description {
   const title = typeof tool.title === 'function' ? tool.title() : null;

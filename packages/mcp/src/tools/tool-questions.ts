@@ -26,7 +26,8 @@ export interface FormQuestion {
 
 /**
  * A page that the client asks the user to open. Use a page to ask for data that the client must not
- * see. Your application must find out itself whether the user has finished.
+ * see. The client does not know whether the user has finished, so your application must keep track
+ * of this.
  */
 export interface PageQuestion {
   /** The text to show to the user. */
@@ -49,8 +50,8 @@ export interface ClientQuestion {
 /** The answer to a tool's question. */
 export interface ToolAnswer {
   /**
-   * What the user did. `decline` means that the user refused, and `cancel` means that the user
-   * closed the question without an answer.
+   * What the user did. `decline` means that the user refused. `cancel` means that the user did not
+   * answer.
    */
   readonly action: 'accept' | 'decline' | 'cancel';
   /**
@@ -60,7 +61,7 @@ export interface ToolAnswer {
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-/** A question in the form in which Portico sends it to the client (MCP, InputRequests). */
+/** A question in the form that Portico sends to the client (MCP, InputRequests). */
 export interface InputRequest {
   /** The MCP method that the client must run to answer the question. */
   readonly method: 'elicitation/create' | ClientQuestion['method'];

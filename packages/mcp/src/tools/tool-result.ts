@@ -99,8 +99,8 @@ function structured(content: Record<string, unknown>): {
 
 /**
  * Converts a result for a version before 2026-07-28. Removes structured content that is not an
- * object, because these versions do not allow it. Versions before 2025-06-18 do not have resource
- * links, so replaces each link with text.
+ * object, because these versions do not allow it. Also replaces resource links with text for
+ * versions before 2025-06-18, which do not have them.
  */
 export function asBefore(result: ToolResult, version: string): ToolResult {
   const known =

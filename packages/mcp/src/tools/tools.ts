@@ -17,7 +17,7 @@ import type { TraceContext } from './trace.ts';
  */
 export interface ToolCall {
   /**
-   * Reports progress to the caller. Does nothing unless the caller asked for progress, the
+   * Reports progress to the caller. Does nothing unless the caller has requested progress, the
    * transport streams, the call is still running, and both numbers are finite. Never rejects, even
    * if the caller has disconnected.
    */
@@ -27,9 +27,9 @@ export interface ToolCall {
    * disconnects, or if the caller cancels the call with `notifications/cancelled`. The caller then
    * gets a tool error.
    *
-   * Cancellation works only if the notification reaches the same process, with a token of the same
-   * authorization and a linked account, and if no other such call has the same id. With several
-   * processes or with service tokens, rely only on the time limit and on disconnection.
+   * Cancellation works only if the notification reaches the same process, and its token has the
+   * same authorization and a linked account. Also, no other such call may have the same id. With
+   * several processes or with service tokens, rely only on the time limit and on disconnection.
    */
   readonly signal: AbortSignal;
   /** The distributed trace that the client sent with the call, or null if it sent none. */
@@ -37,7 +37,7 @@ export interface ToolCall {
   /**
    * The id of the call. It is the same in all rounds of the call, and different from the id of any
    * other call. A client may send its answers twice. If your tool must act only once, store this id
-   * together with the result.
+   * together with the result of the action.
    */
   readonly id: string;
   /**
@@ -78,8 +78,8 @@ export interface ToolInterface {
   annotations?(): ToolAnnotations;
   /**
    * Returns the schema of structured content. If a tool has this method, every result must contain
-   * structured content, except tool errors. A result that does not match is treated like an
-   * exception. In versions before 2026-07-28, clients get the schema and the structured content
+   * structured content, except tool errors. A result that does not match the schema is treated like
+   * an exception. In versions before 2026-07-28, clients get the schema and the structured content
    * only if the schema describes an object.
    */
   outputSchema?(): JsonSchema;
@@ -96,8 +96,8 @@ export interface ToolInterface {
 }
 
 /**
- * A personal tool. It acts for the user who linked their account, whom `token().user()` returns. A
- * call without a linked account gets 401. The token needs the first scope of
+ * A personal tool, which acts for the user who linked their account. `token().user()` returns this
+ * user. A call without a linked account gets 401. The token needs the first scope of
  * `mcp:oauth:scopes_supported`, unless the tool is a ScopedToolInterface.
  */
 export interface UserToolInterface extends ToolInterface {
@@ -228,9 +228,9 @@ export class ToolRegistry {
   #all: readonly RegisteredTool[] = [];
 
   /**
-   * Registers a tool. Throws if the name is malformed or already registered, if the schema of the
-   * arguments does not describe an object, if `scope` is not a method, or if `personal` is not a
-   * boolean.
+   * Registers a tool. Throws if its name is malformed or already registered, or if the schema of
+   * its arguments does not describe an object. Also throws if `scope` is not a method, or
+   * `personal` is not a boolean.
    */
   register(tool: ToolInterface): void {
     const registered = readTool(tool);

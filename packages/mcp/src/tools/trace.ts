@@ -9,21 +9,18 @@ export interface TraceContext {
 }
 
 const PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-/**
- * Matches the characters that a header may contain, because the application may forward the values
- * as headers.
- */
+/** Matches text that a header may contain. The application may forward these values as headers. */
 const FIELD = /^[\x20-\x7e]+$/;
 /**
- * The maximum lengths, in characters. Values up to these lengths must be forwarded by every
- * participant of a trace (W3C Trace Context section 3.3.1.5, W3C Baggage section 3.3.2).
+ * The maximum lengths, in characters. Every participant of a trace must forward values up to these
+ * lengths (W3C Trace Context section 3.3.1.5, W3C Baggage section 3.3.2).
  */
 const LONGEST_STATE = 512;
 const LONGEST_BAGGAGE = 8192;
 
 /**
- * Reads the trace in a request's `_meta`. Returns null if `traceparent` is missing or malformed. A
- * `tracestate` or `baggage` that is malformed or too long becomes null.
+ * Reads the trace in a request's `_meta`. Returns null if `traceparent` is missing or malformed. If
+ * `tracestate` or `baggage` is malformed or too long, replaces it with null.
  */
 export function readTrace(
   meta: Readonly<Record<string, unknown>> | undefined,

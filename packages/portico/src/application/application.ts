@@ -37,9 +37,8 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application without opening files or connections, which are opened only when it
- * starts. TypeScript reports configuration keys that neither Portico, nor a plugin, nor
- * `configuration` declares.
+ * Describes an application. It opens no files or connections until it starts. TypeScript reports
+ * configuration keys that neither Portico, nor a plugin, nor `configuration` declares.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -134,7 +133,9 @@ export async function startApplication(
   }
 }
 
-/** Opens the database that the application passed, or else the one at `database_url`. */
+/**
+ * Opens the database: the one that the application has passed, or else the one at `database_url`.
+ */
 function openStore(
   definition: ApplicationDefinition,
   kit: KitConfig,
@@ -178,7 +179,8 @@ export class StartedApplication implements Application {
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
   /**
-   * The routes to add after all others. Each is skipped if another route has the same name or path.
+   * The routes to add after all other routes. Each one is skipped if another route has the same
+   * name or path.
    */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];

@@ -2,8 +2,8 @@
 export type ConfigValue = unknown;
 
 /**
- * A map of the configuration. Messages join the keys on the path to a value with colons, for
- * example `oauth_server:name`.
+ * A map in the configuration. In messages, the keys that lead to a value are joined with colons,
+ * for example `oauth_server:name`.
  */
 export type ConfigMap = { readonly [key: string]: ConfigValue };
 

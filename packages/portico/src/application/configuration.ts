@@ -90,8 +90,8 @@ function earlyProblems(
 }
 
 /**
- * Adds missing environment variables to the problems. If a problem's key is set by a missing
- * variable, its message also names the variable. If the key has no problem yet, adds one.
+ * Adds the names of missing environment variables to the messages of the problems that they cause.
+ * If a missing variable has caused no problem yet, adds one.
  */
 function withVariables(
   problems: readonly ConfigurationProblem[],
@@ -117,8 +117,8 @@ function withVariables(
 }
 
 /**
- * The configuration keys that apply only to connections that Portico opens. They have no effect if
- * the application passes its own database.
+ * The configuration keys for the connections that Portico opens. They have no effect if the
+ * application passes its own database.
  */
 const OF_OWN_CONNECTIONS = [
   'database_url',
@@ -150,8 +150,8 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
 }
 
 /**
- * Returns the name of the application for users: the setting `name` or `oauth_server:name`, or else
- * the host of `public_url`.
+ * Returns the name of the application that users see: the setting `name`, or else
+ * `oauth_server:name`, or else the host of `public_url`.
  */
 export function applicationName(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
@@ -198,7 +198,7 @@ function isMap(value: ConfigValue): value is ConfigMap {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Joins a configuration key for messages, for example `oauth_server:name`. */
+/** Returns a configuration key as text for messages, for example `oauth_server:name`. */
 function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }

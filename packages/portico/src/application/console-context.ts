@@ -24,7 +24,7 @@ export interface ConsoleContext {
    * work, for example `Removing expired rows`. Returns the result of the work, or rejects with its
    * error.
    *
-   * A terminal shows the progress in one line, which is updated in place. Elsewhere, a new line is
+   * On a terminal, one line shows the progress and is updated in place. Elsewhere, a new line is
    * printed every five seconds, so work that ends sooner prints nothing.
    */
   progress<T>(what: string, work: (report: ReportProgress) => Promise<T>): Promise<T>;

@@ -38,8 +38,8 @@ export interface ApplicationDefinition {
    */
   readonly plugins?: readonly Plugin[];
   /**
-   * The framework that serves the application, for example `@portico/kit`. Leave this out if you
-   * mount Portico into your application.
+   * The framework that serves the application, for example `@portico/kit`. Omit this property if
+   * you mount Portico into your application.
    */
   readonly framework?: Framework;
   /** The migrations of the application. They are applied after those of the plugins. */
@@ -59,7 +59,7 @@ export interface ApplicationDefinition {
   readonly register?: (application: Application) => void | Promise<void>;
 }
 
-/** The configuration and the environment of an application. */
+/** The environment and the validated configuration of an application. */
 export interface Configuration {
   /**
    * The environment variables. Variables of the process override those in `.env` or `.env.local`.

@@ -18,10 +18,10 @@ export function loadEnvironment(directory: string, base: Environment = withoutLe
 let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
- * Adds the variables of the application's environment file to the process, without changing
- * variables that are already set. Some code expects them there, because the application's own start
- * command loads this file (`node --env-file=.env`, dotenv). First removes the variables that an
- * earlier call added for another application.
+ * Adds the variables of the application's environment file to the process. Variables that are
+ * already set keep their values. Some code expects these variables, because the application's own
+ * start command loads the file (`node --env-file=.env`, dotenv). First removes the variables that
+ * an earlier call added for another application.
  */
 export function lendEnvironment(directory: string): void {
   takeEnvironmentBack();

@@ -6,8 +6,8 @@ import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 
 /**
- * Matches a valid name for a PostgreSQL schema: not reserved, and not too long. Also matches an
- * empty string.
+ * Matches an empty string, or a name for a PostgreSQL schema. The name must not be reserved or too
+ * long.
  */
 const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 

@@ -7,13 +7,13 @@ import type { ConfigMap, ConfigValue, Environment } from './config-map.ts';
 import type { AddCommands } from './console-context.ts';
 import type { Application } from './started-application.ts';
 
-/** The type of configuration sections without declared types. Any key with any value is allowed. */
+/** Configuration sections whose types are not declared. Any key with any value is allowed. */
 export type UntypedSections = { readonly [section: string]: ConfigValue };
 
 /**
  * A plugin, which adds a part to an application.
  *
- * `Sections` are the top-level configuration keys that the plugin adds, in the form in which an
+ * `Sections` contains the top-level configuration keys that the plugin adds. Declare them as an
  * application writes them: `Plugin<{ shop: { currency?: string } }>`. Without `Sections`,
  * TypeScript does not check the keys.
  */
@@ -37,10 +37,7 @@ export interface Plugin<Sections extends object = UntypedSections> {
   readonly configuration: {
     readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]>;
   };
-  /**
-   * Returns problems with keys that do not fit together. Called only if each key is valid on its
-   * own.
-   */
+  /** Returns problems with combinations of keys. Called only if each single key is valid. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
    * The `Authorization` schemes for access tokens, for example Bearer. Requests with these schemes
@@ -75,8 +72,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
     returnTo: string,
   ) => Promise<WaitingFor | null>;
   /**
-   * Adds the plugin's console commands. If the function returns a promise, Portico waits for it.
-   * For example, the function can first load the commands.
+   * Adds the plugin's console commands. The function can return a promise, for example to load the
+   * commands first. Portico waits for this promise.
    */
   readonly commands: (...given: Parameters<AddCommands>) => void | Promise<void>;
   /**
@@ -90,8 +87,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   readonly warnings?: (application: Application) => readonly string[];
   /**
-   * Called instead of the application's `register`, and must call `register` itself. A plugin can
-   * use this hook to make functions such as `tool()` work inside `register`.
+   * Runs the application's `register`. A plugin can use this hook to make functions such as
+   * `tool()` work inside `register`. The hook itself must call `register`.
    */
   readonly around?: (application: Application, register: () => Promise<void>) => Promise<void>;
 }

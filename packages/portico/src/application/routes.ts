@@ -1,5 +1,5 @@
 /**
- * The values of a path's placeholders by name. The values are percent-decoded. For example,
+ * The values of a path's placeholders, by name. They are percent-decoded. For example, the path
  * `/api/articles/{id}` has the parameter `id`.
  */
 export type RouteParameters = Readonly<Record<string, string>>;
@@ -30,8 +30,8 @@ export interface Route {
   /** The absolute path, which can contain placeholders in braces: `/api/articles/{id}`. */
   readonly path: string;
   /**
-   * If true, this route is skipped if another route has the same path, with any method. Only routes
-   * of plugins can set this property.
+   * If true, this route is skipped when another route has the same path, with any method. Only
+   * routes of plugins can set this property.
    */
   readonly yields?: true;
   /**

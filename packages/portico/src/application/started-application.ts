@@ -8,7 +8,7 @@ import type { Speaking } from '../pages/speaking.ts';
 import type { ConfigMap, Environment } from './config-map.ts';
 import type { Middleware, Route, RouteParameters } from './routes.ts';
 
-/** A started application. Plugins, commands and route handlers use this interface. */
+/** A started application, as plugins, commands and route handlers see it. */
 export interface Application {
   /** The absolute path of the application's folder. */
   readonly directory: string;
@@ -61,7 +61,7 @@ export interface Application {
   /** The hasher for client secrets. Account providers use a separate hasher with its own queue. */
   readonly passwordHasher: PasswordHasher;
   /**
-   * The views. A view is searched for first in the application, then in the plugins, and then in
+   * The views. Portico looks for a view first in the application, then in the plugins, and then in
    * the kit.
    */
   readonly views: Views;
@@ -133,7 +133,7 @@ export interface Events {
 
 /** Information about the connection that a request came from. */
 export interface Connection {
-  /** The IP address of the other side, for example `192.0.2.7`. */
+  /** The IP address of the client or proxy that opened the connection, for example `192.0.2.7`. */
   readonly address: string | null;
   /**
    * The request target exactly as the client sent it. A URL parser changes dot segments and

@@ -23,7 +23,7 @@ export interface KitConfigInput {
    */
   readonly name?: string | undefined;
   /**
-   * The names of routes that the CSRF check of the session skips, each with the value true. Plugins
+   * The routes that the CSRF check of the session skips. Each key is the name of a route. Plugins
    * add their own routes. If you set a route to false, it is checked.
    */
   readonly csrf_exempt_routes?: Readonly<Record<string, boolean | undefined>> | undefined;
@@ -62,8 +62,8 @@ export interface KitConfigInput {
    */
   readonly sign_in_scripts?: boolean | undefined;
   /**
-   * Whether the kit's sign-in page has a button that shows the password. For this button, the page
-   * runs a script of Portico, but no other script. Default: false.
+   * Whether the kit's sign-in page has a button that shows the password. The button needs a script
+   * of Portico, which the page then allows. Other scripts stay forbidden. Default: false.
    */
   readonly sign_in_show_password?: boolean | undefined;
   /**
@@ -179,7 +179,7 @@ type Optional<T> =
 type UnknownKey<Path extends string> = `${Path} is not a known key of the configuration`;
 
 /**
- * The type `Value`, in which every unknown key is an error. TypeScript on its own reports unknown
+ * The type `Value`, except that every unknown key is an error. TypeScript itself reports unknown
  * keys only in object literals, not in what a function returns.
  */
 type Checked<Value, Known, Path extends string = ''> = unknown extends Known

@@ -25,8 +25,8 @@ export interface AuthorizationServerOptions<Context = unknown> {
   /** Connects the server to your application's users and their browsers. */
   readonly host: Host<Context>;
   /**
-   * Your own features, in addition to those of Portico (docs/extending.md). Validate `config` with
-   * `configurationWith(features)` if you use this option.
+   * Your own features, in addition to those of Portico (docs/extending.md). If you use this option,
+   * validate `config` with `configurationWith(features)`.
    *
    * @example
    * createAuthorizationServer({ publicUrl, config, host, database, features: [maintenance] });
@@ -48,7 +48,7 @@ export interface AuthorizationServerOptions<Context = unknown> {
    * may be on loopback. Default: false.
    */
   readonly showsDetails?: boolean;
-  /** Settings for requests that fetch client documents. Default: the system's settings. */
+  /** The settings for fetching client documents. Default: the system's settings. */
   readonly outbound?: OutboundOptions;
   /**
    * Measures the server, for example `opentelemetry()` from `portico/telemetry`. Default: nothing
@@ -56,8 +56,8 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly telemetry?: Telemetry;
   /**
-   * The absolute path of a folder with your own texts for pages, in one file `<tag>.json` per
-   * language. The files replace Portico's texts or add languages (docs/pages.md). Default: no
+   * The absolute path of a folder with your own texts for pages, with one file `<tag>.json` for
+   * each language. The files replace Portico's texts or add languages (docs/pages.md). Default: no
    * folder.
    */
   readonly messages?: string;
@@ -67,7 +67,7 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly keySigners?: readonly KeySigner[];
   /**
-   * Returns a random number from 0 up to, but not including, 1. When an attacker guesses client
+   * Returns a random number from 0 up to, but not including, 1. While an attacker guesses client
    * secrets, this number decides which attempts are allowed. Default: the system's random source.
    */
   readonly random?: () => number;

@@ -7,9 +7,9 @@ import type { CompleteHost, Host } from '../host/host.ts';
 import type { SessionEnds } from '../host/session-ends.ts';
 
 /**
- * The defaults for methods and properties that a host omits. When a server is created, Portico
- * calls `log`, `renderer` and `passwordHasher` if the host omits the corresponding member. The
- * other methods run later, each time in place of an omitted method.
+ * The defaults for methods and properties that a host omits. When Portico creates a server, it
+ * calls `log`, `renderer` and `passwordHasher` if the host omits the corresponding member. Portico
+ * calls the other methods later, whenever it would call the omitted method.
  */
 export interface HostDefaults {
   log(): Log;
@@ -159,8 +159,7 @@ function getBrowser<Context>(
     // Record the end of the session before the host signs the user out. Clients are then notified
     // even if the process stops in between.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // This call throws if the session id is not a string. Otherwise, no client would be notified,
-    // and no one would notice.
+    // Throws if the session id is not a string. Otherwise, Portico would silently notify no client.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;

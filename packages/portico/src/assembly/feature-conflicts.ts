@@ -18,9 +18,9 @@ export type Started = Contribution & { readonly feature: Feature };
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if a feature's endpoint has the same name or path as another endpoint, or a name that does
- * not begin with the feature's name. The CSRF check skips endpoints by name, so the name must not
- * match a route of the application.
+ * Throws if a feature's endpoint has the same name or path as another endpoint. Also throws if its
+ * name does not begin with the feature's name. The CSRF check skips endpoints by name, so an
+ * endpoint must not have the name of a route of the application.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;

@@ -16,8 +16,8 @@ export function collectProfiles(features: readonly Feature[], config: OAuthServe
 }
 
 /**
- * Returns the configuration, in which the settings that the server's security profile requires
- * replace the configured ones.
+ * Returns the configuration with the settings that the server's security profile requires. They
+ * replace the configured settings.
  */
 export function withProfile(
   features: readonly Feature[],

@@ -56,7 +56,7 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   /** Returns all schema migrations of the application. Default: the migrations of the server. */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
   /**
-   * Chooses the language of the host's pages. By default, the languages are those in the
+   * Chooses the language of the host's pages. By default, it can choose from the languages in the
    * configuration and in `messages`.
    */
   readonly speaking?: Speaking;
@@ -238,9 +238,7 @@ function buildMeasuring(
   return feature.measuring?.(telemetry, database, log, errorCodes) ?? null;
 }
 
-/**
- * Whether any authorization has the scope `openid`. In this case, the server needs a signing key.
- */
+/** Whether any authorization has the scope `openid`. If so, the server needs a signing key. */
 function signsIdTokens({ authorizations }: Store, database: Database): Promise<boolean> {
   return authorizations.hasOpenidFamily().catch((error: unknown) => {
     if (database.isUnavailable(error)) throw error;

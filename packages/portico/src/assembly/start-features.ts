@@ -81,16 +81,16 @@ export interface Contributions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
   /** Describes authorization details, for ID tokens and introspection responses. */
   readonly describe: DescribesDetails;
-  /** Called when a session of the application ends. */
+  /** Functions that are called when a session of the application ends. */
   readonly sessionEnds: readonly OnSessionEnd[];
   /** Returns the `sid` for an ID token. Null if ID tokens contain no `sid`. */
   readonly sid: FindSid | null;
-  /** Called to remove everything that features store about a person. */
+  /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
-  /** Called to end the stored requests that are still waiting for a person's answer. */
+  /** Functions that end the stored requests that are still waiting for a person's answer. */
   readonly endingRequests: readonly EndsRequests[];
   /**
-   * Called to find authorizations that are revoked together with those that an operator revokes.
+   * Functions that decide which authorizations are revoked together when an operator revokes one.
    */
   readonly revokedAlso: readonly RevokesAlso[];
   readonly tokenMembers: readonly MakesTokenMembers[];
@@ -268,7 +268,7 @@ function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly O
 }
 
 /**
- * Returns a check that runs before tokens are issued. It rejects a client that was registered with
+ * Returns a check that runs before tokens are issued. It rejects clients that were registered with
  * a demand that no feature of this server supports.
  */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {

@@ -80,8 +80,8 @@ export type AuditEvent =
         readonly reason: 'replay' | 'client' | 'person' | 'operator' | 'session';
       })
   /**
-   * A client revoked a single valid access token (RFC 7009). The authorization continues. The event
-   * does not identify the token.
+   * A client revoked a single valid access token, and nothing else (RFC 7009). The event does not
+   * identify the token.
    */
   | {
       readonly type: 'access_token_revoked';
@@ -100,7 +100,7 @@ export type AuditEvent =
       readonly clientId: string | null;
       readonly person: PersonReference;
       /**
-       * Whether the person confirmed the sign-out. If false, the client proved with an ID token
+       * Whether the person confirmed the sign-out. If false, the client sent an ID token as proof
        * that it may sign the person out.
        */
       readonly confirmed: boolean;
@@ -151,8 +151,8 @@ export type AuditEvent =
     })
   /**
    * An administrator linked an account to a subject identifier at an organization, or removed such
-   * a link. The event does not contain this identifier, because the server could not remove it from
-   * the event when the person is erased.
+   * a link. The event does not contain the identifier. Otherwise, the identifier would stay in the
+   * event after the person is erased.
    */
   | (Acting & {
       readonly type: 'subject_linked' | 'subject_unlinked';
@@ -222,11 +222,11 @@ export type AuditEvent =
       readonly initialAccessTokenId: string;
     })
   /**
-   * The signing keys have changed:
+   * A signing key was added or removed:
    *
-   * - `created`: there is a new key that signs immediately
-   * - `staged`: there is a new key that is published now and signs later
-   * - `removed`: a key is no longer published
+   * - `created`: a new key signs immediately.
+   * - `staged`: a new key is published now and signs later.
+   * - `removed`: a key is no longer published.
    *
    * For a new key, there is either a `created` or a `staged` event, never both.
    */
@@ -247,9 +247,9 @@ export type AuditEvent =
       /**
        * Why the request was rejected:
        *
-       * - `permission`: the person lacks the administrator's permission
-       * - `origin`: the form came from a page on another origin
-       * - `form`: the form was created for another person or browser, or is no longer valid
+       * - `permission`: the person lacks the administrator's permission.
+       * - `origin`: the form came from a page on another origin.
+       * - `form`: the form was created for another person or browser, or is no longer valid.
        */
       readonly reason: 'permission' | 'origin' | 'form';
       /**
@@ -333,8 +333,8 @@ export interface AuditedClient {
 /** The data about a client's failed attempt to authenticate. */
 export interface FailedClientAuthentication {
   /**
-   * The client's id. Null if no client has the id that was sent: the sent text could be anything,
-   * even a secret.
+   * The client's id. Null if no client has the id that was sent. The sent text is not included,
+   * because it could be anything, even a secret.
    */
   readonly clientId: string | null;
   /** The IP address from which the request came, or null if the host does not know it. */
@@ -365,7 +365,8 @@ export function takenBy(taken: Audit, log: Log): Audit {
 }
 
 /**
- * Returns the administrator as a member for an event, or no member if there is no administrator.
+ * Returns an object with the administrator who acts, for an event. The object is empty if there is
+ * no administrator.
  */
 export function actedBy({ by }: Acting = {}): Acting {
   return by === undefined ? {} : { by };

@@ -37,7 +37,10 @@ export interface AuditRecord {
   readonly authorization: string | null;
   /** The reason in the event, or null if the event has none. */
   readonly reason: string | null;
-  /** All other members of the event, with names in snake_case and times in ISO 8601 format. */
+  /**
+   * All other members of the event. Their names are in snake_case, and times are in ISO 8601
+   * format.
+   */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -96,8 +99,8 @@ export interface KeptAudit {
    * Replaces a person's id with a pseudonym, and removes the IP address and the request id. Each
    * call changes at most `batch` events about the person, and at most `batch` events that the
    * person caused as an administrator. Returns the number of changed events. Repeat the call until
-   * it returns 0. Afterwards, a running request may still write an event about the person. In this
-   * case, call this method again.
+   * it returns 0. If a running request then writes another event about the person, call this method
+   * again.
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
 }

@@ -37,8 +37,8 @@ export class ReplayEventLimit {
   admits(authorization: string): boolean {
     const now = this.#clock();
     const before = this.#counted.get(authorization);
-    // Use the absolute difference, so that events are dropped for at most a minute after the clock
-    // was set back.
+    // Use the absolute difference. If the clock was set back, events are then dropped for at most a
+    // minute.
     const isOpen = before !== undefined && Math.abs(now - before.since) < A_MINUTE;
     const { since, count } = isOpen ? before : { since: now, count: 0 };
     if (count >= this.#most) return false;

@@ -51,8 +51,8 @@ const UNITS = [
 function durationText(seconds: number, locale: string): string {
   const whole = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[3];
   const rounded = UNITS.find(([, length]) => seconds >= 2 * length) ?? whole;
-  // Use the largest unit that divides the time exactly. If a larger unit fits into the time at
-  // least twice, use that unit instead and round down.
+  // Choose the largest unit that divides the time exactly. But if an even larger unit fits into the
+  // time at least twice, use that unit and round down.
   const [unit, length] = whole[1] >= rounded[1] ? whole : rounded;
   const count = Math.floor(seconds / length);
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);

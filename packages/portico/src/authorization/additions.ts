@@ -52,8 +52,8 @@ export interface AuthorizationAdditions {
    */
   readonly clientSource: ClientSource | null;
   /**
-   * Stores authorization requests that clients send directly to the server. Null if no feature adds
-   * this.
+   * Stores authorization requests that clients send directly to the server. Null if no feature
+   * provides this.
    */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
@@ -79,7 +79,7 @@ export interface AuthorizationAdditions {
   /** Called with each answer that a person gives on the consent page. */
   readonly consentAnswered: readonly ConsentAnswered[];
   /**
-   * Finds the scopes that the client already has and that a new authorization keeps. Null if a new
+   * Finds scopes that the client already has, to add them to a new authorization. Null if a new
    * authorization contains only the requested scopes.
    */
   readonly earlierScopes: EarlierScopes | null;

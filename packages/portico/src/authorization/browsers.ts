@@ -16,8 +16,8 @@ interface Browser {
 }
 
 /**
- * What a browser's cookies may contain. There can be several cookies with the same name: over http,
- * a sibling domain can set one.
+ * The possible contents of a browser's cookies. There can be several cookies with the same name,
+ * because over http, a sibling domain can set one.
  */
 type Candidates = readonly [Browser, ...Browser[]];
 
@@ -27,7 +27,8 @@ type Candidates = readonly [Browser, ...Browser[]];
  */
 const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
 /**
- * The maximum length of the cookie's value, in characters. Values that Portico sets have about 150.
+ * The maximum length of the cookie's value, in characters. Portico's own values are about 150
+ * characters long.
  */
 const LONGEST_VALUE = 200;
 /**
@@ -39,10 +40,10 @@ const LONGEST_VALUE = 200;
 const MOST_TRIED = 4;
 
 /**
- * Identifies a browser by a cookie if the host does not have `browserSecret`. The cookie contains
- * 256 random bits and, after a person has signed in, a hash of this person. This content is
- * encrypted, so an attacker who sets a cookie in another person's browser does not know it
- * (decision 30).
+ * Identifies browsers by a cookie if the host does not have `browserSecret`. The cookie contains
+ * 256 random bits. After a person has signed in, it also contains a hash of this person. The
+ * content is encrypted, so an attacker who sets a cookie in another person's browser does not know
+ * the content (decision 30).
  */
 export class Browsers {
   readonly #sealer: Sealer;
@@ -63,8 +64,8 @@ export class Browsers {
   }
 
   /**
-   * Returns the secret of this browser for this person. Consent is bound to this secret. It stays
-   * the same until the method is called for another person.
+   * Returns the secret of this browser for this person. Consent is bound to this secret. The secret
+   * stays the same until this method is called for another person.
    */
   async secret(request: Request, { provider, id }: PersonReference): Promise<string> {
     const browsers = await this.#browsersOf(request);
@@ -72,7 +73,7 @@ export class Browsers {
     const browser =
       browsers.find((each) => each.person === personIn(each)) ??
       browsers.find((each) => each.person === '') ??
-      // All cookies are for other people, so create a new one.
+      // All cookies belong to other people, so create a new one.
       newBrowser(true);
     const renewed = browser.renewed || (browser.person === '' && browser.sealed !== null);
     this.#seen.set(request, [{ ...browser, person: personIn(browser), renewed }]);
@@ -80,7 +81,7 @@ export class Browsers {
   }
 
   /**
-   * Requests a new cookie for the response, so that the next person who signs in gets a new secret.
+   * Makes the response set a new cookie, so that the next person who signs in gets a new secret.
    */
   renew(request: Request): void {
     this.#seen.set(request, [newBrowser(true)]);

@@ -22,7 +22,7 @@ import {
 
 /**
  * The checks of an authorization request whose client and redirect URI are valid. If a check
- * rejects the request, the server redirects the error to the redirect URI.
+ * rejects the request, the server sends the error to the redirect URI.
  */
 
 /** The server and its features' additions, which the checks use. */
@@ -57,7 +57,7 @@ const BROWSER = ['browser'] as const;
 /** The check also applies to requests that clients send directly to the server. */
 const BOTH = ['browser', 'direct'] as const;
 
-/** All checks, in the order in which they run. A check runs only for the given ways. */
+/** All checks, in the order in which they run. Each one lists the ways for which it runs. */
 const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   [
     'repeated-parameters',
@@ -213,9 +213,9 @@ function requireScope(
 }
 
 /**
- * Returns the scopes. If there is no key to sign the ID token, removes `openid` or rejects the
- * request. This happens before the consent page: users must not be asked for consent to an ID token
- * that the server cannot issue.
+ * Returns the scopes. If no key can sign the ID token, removes `openid` or rejects the request.
+ * This happens before the consent page, because users must not consent to an ID token that the
+ * server cannot issue.
  */
 async function signable(
   scopes: readonly string[],
