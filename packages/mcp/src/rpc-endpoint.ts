@@ -176,8 +176,7 @@ export class RpcEndpoint {
 
 /**
  * Creates an error response. In version 2026-07-28, it contains the request's id. Its error code is
- * the status, because the codes that earlier versions left to implementations must not be used in
- * this version.
+ * the status, and never one of the codes that earlier versions left to implementations.
  */
 function refuse(
   { metadata, requests }: Messages,

@@ -159,7 +159,8 @@ function getBrowser<Context>(
     // Record the end of the session before the host signs the user out. Clients are then notified
     // even if the process stops in between.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // Throws if the session id is not a string. Otherwise, Portico would silently notify no client.
+    // This call throws if the session id is not a string. Otherwise, Portico would silently notify
+    // no client.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;
