@@ -96,7 +96,7 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * the URL to which your page sends the user after the sign-in. Throws if the host does not have
    * `tellsWhoWaits`.
    *
-   * Returns null in each of these cases:
+   * Returns null in these cases:
    *
    * - `returnTo` is not a URL of the authorization endpoint.
    * - The request was sent by another browser, or is older than `consent_ttl`.

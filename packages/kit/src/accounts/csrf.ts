@@ -65,8 +65,8 @@ export class CsrfTokens {
   }
 
   /**
-   * Checks the token of the sign-in form. The token may be bound to the cookie or to the session,
-   * because the user may have signed in in another tab after opening this form.
+   * Checks the token of the sign-in form. The token may be bound to the cookie or to the session.
+   * The user may have signed in in another tab after opening this form.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;

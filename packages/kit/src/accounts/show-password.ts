@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 /**
  * The script for the button "Show password" on the sign-in page. The button stays hidden if the
- * script does not run. The script hides the password before the form is submitted and before the
- * user leaves the page, so that no browser saves it as plain text.
+ * script does not run. Before the form is submitted or the user leaves the page, the script hides
+ * the password, so that no browser saves it as plain text.
  */
 export const SHOW_PASSWORD_SCRIPT = `(() => {
   const button = document.getElementById('show-password');

@@ -44,8 +44,8 @@ export class SignInSlowedError extends HttpError {
 }
 
 /**
- * How many failed sign-ins from one network the kit allows before it slows down further ones: for
- * each account (`account`), and for all accounts together (`network`).
+ * How many failed sign-ins from one network the kit allows before it slows down further ones.
+ * `account` is the number for each account, and `network` is the number for all accounts together.
  */
 const FREE_FAILURES = { account: 5, network: 50 } as const;
 

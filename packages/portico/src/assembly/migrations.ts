@@ -46,8 +46,8 @@ export function sendsMessages(features: readonly Feature[], config: OAuthServerC
 }
 
 /**
- * Returns the migrations of features. Throws if the name of a migration does not contain its
- * feature's name as a prefix.
+ * Returns the migrations of features. Throws if the name of a migration does not begin with a
+ * prefix that contains its feature's name.
  */
 function migrationsOfFeatures(
   features: readonly Feature[],

@@ -50,19 +50,26 @@ import { DroppedScopes } from '../tokens/dropped-scopes.ts';
 /** Everything that the features add to the server. */
 export interface Contributions extends AuthorizationAdditions {
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Verifies client assertions. Null if the server does not support client keys. */
+  /** Authenticates clients with their own keys. Null if the server does not support client keys. */
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
-  /** Verifies the tokens of workloads. Empty if the server does not accept such tokens. */
+  /**
+   * Authenticates workloads as clients, with one entry for each type of token. Empty if the server
+   * does not accept workload tokens.
+   */
   readonly workloads: readonly ClientAssertions[];
   /**
    * The hasher with which a feature verifies client secrets. Null if the server uses the host's
    * hasher instead.
    */
   readonly secretHasher: PasswordHasher | null;
-  /** Publishes the resource's metadata. Null if challenges do not link to this metadata. */
+  /**
+   * Tells clients where to find the API's metadata. Null if challenges do not link to this
+   * metadata.
+   */
   readonly resource: PublishedResource | null;
   /**
-   * Decides about second uses of a refresh token. Null if every second use is treated as a replay.
+   * Decides what happens when a refresh token is used a second time. Null if every second use is
+   * treated as a replay.
    */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
   /** All grant types: first those of Portico, then those of features. */
@@ -72,10 +79,14 @@ export interface Contributions extends AuthorizationAdditions {
   /** The features' grants that create authorizations, grouped by who gives the access. */
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
   /**
-   * The access that organizations give. Null if organizations cannot give access on this server.
+   * Checks and ends access that organizations have given. Null if organizations cannot give access
+   * on this server.
    */
   readonly givenAccess: GivenAccess | null;
-  /** The grant for assertions that identify a client. Null if no grant accepts them. */
+  /**
+   * Reads token requests whose assertion identifies the client. Null if no grant accepts such
+   * assertions.
+   */
   readonly assertionGrant: AssertionGrant | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;

@@ -73,9 +73,9 @@ export type AuditEvent =
       Acting & {
         readonly type: 'family_revoked';
         /**
-         * Why the authorization was revoked: after a replay, by the client (RFC 7009), by the
-         * person, by an administrator (`operator`), or because the person's session ended
-         * (`session`).
+         * Why the authorization was revoked. `replay`: a code or token was used a second time.
+         * `client`: the client revoked it (RFC 7009). `person` or `operator`: the person or an
+         * administrator revoked it. `session`: the person's session ended.
          */
         readonly reason: 'replay' | 'client' | 'person' | 'operator' | 'session';
       })

@@ -80,8 +80,8 @@ export class ConsentAnswers {
     if ('page' in step) return { page: step.page, pending };
     const response = await this.#answerFirst({ ...pending, ...step }, visitor, allow, isChecked);
     if (response !== null) return { response };
-    // The person clicked twice, and the request of the other click has recorded the decision in the
-    // meantime.
+    // The person clicked twice. In the meantime, the request of the other click has recorded the
+    // decision.
     const answered = await this.#saved.requireOwn(requestId, visitor);
     const meanwhile = await this.#answerAgain(answered, visitor, allow, isChecked);
     if (meanwhile === null) throw await this.#saved.endedMeanwhile(requestId, visitor);
@@ -89,7 +89,7 @@ export class ConsentAnswers {
   }
 
   /**
-   * Allows these scopes without the consent page. Returns null in each of these cases:
+   * Allows these scopes without showing the consent page. Returns null in these cases:
    *
    * - The earlier authorization `prior` has ended, or no longer covers the request.
    * - The person must first visit a page of the host.
@@ -116,7 +116,8 @@ export class ConsentAnswers {
    * Records the first decision. Returns null if the consent request was answered, ended or expired
    * in the meantime.
    *
-   * With `prior`, no consent page is shown. In this case, also returns null in each of these cases:
+   * With `prior`, the person sees no consent page. The method then also returns null in these
+   * cases:
    *
    * - The earlier authorization has ended, or no longer covers the request.
    * - The person may no longer grant the scopes.
@@ -174,8 +175,8 @@ export class ConsentAnswers {
 
   /**
    * Responds to a visitor who sends the same decision again. After a double click, the browser
-   * waits only for the second response. Replaces an authorization code that has not been used, so
-   * that only one code is valid. Returns null if there is no earlier decision, or if it was
+   * waits only for the second response. If the authorization code has not been used, replaces it,
+   * so that only one code is valid. Returns null if there is no earlier decision, or if it was
    * different.
    */
   async #answerAgain(
@@ -226,7 +227,9 @@ export class ConsentAnswers {
     };
   }
 
-  /** Returns the given details and those of features. Returns undefined if there are none. */
+  /**
+   * Returns the given details together with those of features. Returns undefined if there are none.
+   */
   async #details(
     before: ConsentRequest['details'],
     allowed: AllowedAuthorization,
