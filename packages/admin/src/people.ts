@@ -12,7 +12,7 @@ export interface KnownPerson {
   readonly account: 'active' | 'suspended' | 'gone' | 'unknown';
 }
 
-/** A user that the search found. */
+/** A user who matches a search. */
 export interface FoundPerson extends KnownPerson {
   readonly person: PersonReference;
 }

@@ -79,7 +79,7 @@ export async function setUpAssistant(
 async function register(server: AuthorizationServer, wanted: WantedClient): Promise<ClientSetup> {
   const { role, name, grants, scopes, redirectUris } = wanted;
   const registration = { name, grants, scopes, redirectUris };
-  // Use `createUnless`, because another process may be registering the same client.
+  // Use `createUnless`, because another process may register the same client at the same time.
   const { client, secret, created } = await server.clients.createUnless(
     registration,
     (each) => playsRole(each, wanted),

@@ -177,8 +177,8 @@ function toDatabase(text: string): UsersDatabase {
 }
 
 /**
- * Returns the database of a new application. Throws a `Failure` if Portico does not support the
- * database.
+ * Returns the database of a new application. Throws a `Failure` if the database is not supported or
+ * its URL is invalid.
  */
 export function newDatabase(text: string): UsersDatabase {
   const problem = checkDatabase(text);

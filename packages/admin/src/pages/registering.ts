@@ -14,7 +14,7 @@ const HINTS: FieldHints = {
     'it act as itself.',
 };
 
-/** The initial values of the form. */
+/** The values in the fields of an empty form. */
 const BLANK = {
   name: '',
   redirectUris: [],

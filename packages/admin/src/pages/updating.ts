@@ -32,7 +32,7 @@ const OF_CHANGES: FieldHints = {
     'permanently, revoke the access.',
 };
 
-/** The values that the form shows and can change. */
+/** The values of an application that the form can change. */
 type EditedFields = Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>;
 
 /**

@@ -35,7 +35,7 @@ export interface Mount {
 
 const START = 'your main file, after your session and before your routes';
 
-/** How to mount Portico in each framework. */
+/** Returns the files and edits that mount Portico, for each framework. */
 export const MOUNTS: Readonly<Record<Framework, (place: Place) => Mount>> = {
   express(place) {
     if (place.detected.modules === 'commonjs' && place.detected.language === 'javascript')

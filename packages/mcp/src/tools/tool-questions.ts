@@ -41,7 +41,7 @@ export interface PageQuestion {
 
 /** A question that the client itself answers. MCP deprecates both of these methods. */
 export interface ClientQuestion {
-  /** The MCP method. */
+  /** The MCP method that the client runs. */
   readonly method: 'sampling/createMessage' | 'roots/list';
   /** The parameters of the method, as defined by MCP. */
   readonly params: Readonly<Record<string, unknown>>;

@@ -86,7 +86,7 @@ type AccountMember =
   | 'authenticatedAt'
   | 'sessionId';
 
-/** Returns the host methods for accounts and their sessions. */
+/** Returns the host methods that deal with accounts and sessions. */
 function getAccounts<Context>(
   host: Host<Context>,
   context: () => Context,
