@@ -10,7 +10,7 @@ import type { ConfigSchema } from '../config.ts';
 export interface KitConfigInput {
   /**
    * The public origin, without a path: `https://app.example.com`. The issuer is this origin plus
-   * `base_path`. Required.
+   * `base_path`. Needed.
    */
   readonly public_url?: string | undefined;
   /** The path prefix of all endpoints, such as `/auth`. Default: none. */
@@ -29,8 +29,7 @@ export interface KitConfigInput {
   readonly csrf_exempt_routes?: Readonly<Record<string, boolean | undefined>> | undefined;
   /**
    * The database: `sqlite:<file>`, `postgres://…` (or `postgres://…@one,other/…` for several
-   * servers) or `mysql://…`. Default: the variable `DATABASE_URL`, or a SQLite file in the storage
-   * folder.
+   * servers) or `mysql://…`. Default: `DATABASE_URL`, or a SQLite file in the storage folder.
    */
   readonly database_url?: string | undefined;
   /**
@@ -77,9 +76,9 @@ export interface KitConfigInput {
 
 /** The settings in the section `sign_in_links`. */
 export interface SignInLinksInput {
-  /** The URL or path of the link "Forgot your password?". Default: no link. */
+  /** The URL or path of the link "Forgot your password?". Default: none. */
   readonly forgot_password?: string | undefined;
-  /** The URL or path of the link "Terms". Default: no link. */
+  /** The URL or path of the link "Terms". Default: none. */
   readonly terms?: string | undefined;
 }
 
