@@ -1,6 +1,9 @@
 import type { EndpointDescription } from 'portico';
 
-/** The path of the first administrator's page. All other administrator's pages are below it. */
+/**
+ * The path of the first administrator's page, below `base_path`. All other administrator's pages
+ * are below it.
+ */
 export const ADMINISTRATION_PATH = '/oauth/admin';
 
 /**

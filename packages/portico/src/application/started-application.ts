@@ -67,7 +67,7 @@ export interface Application {
   readonly views: Views;
   /** Chooses the language of pages for each request. */
   readonly speaking: Speaking;
-  /** The branding of the pages, or null if none is configured. */
+  /** The branding of the pages, or null if `branding` is not configured. */
   readonly branding: Branding | null;
   /** The events of the application. Add listeners while the application registers its parts. */
   readonly events: Events;
