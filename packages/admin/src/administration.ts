@@ -172,8 +172,8 @@ export class Administration {
   }
 
   /**
-   * Returns the path of this page with the query of the request. A rejected request links back to
-   * this path.
+   * Returns the path of this page with the query of the request. If a form is rejected, the error
+   * page links to this path.
    */
   #address(name: AdministrationPageName, request: Request): string {
     const path = ADMINISTRATION_TABLE.find((each) => each.name === name)?.path ?? '';

@@ -14,8 +14,8 @@ export type HtmlContent =
   Html | string | number | null | undefined | false | readonly HtmlContent[];
 
 /**
- * Converts a template to HTML. Escapes every value that is not an Html object. Values are also safe
- * inside quoted attributes.
+ * Converts a template to HTML. Escapes every value that is not an Html object. Escaped values are
+ * also safe inside quoted attributes.
  */
 export function markup(parts: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
   const rest = values.map((value, index) => `${written(value)}${parts[index + 1] ?? ''}`);

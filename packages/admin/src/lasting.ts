@@ -1,6 +1,6 @@
 import type { Log } from 'portico';
 
-/** How long a page waits for an action that may take long, in milliseconds. */
+/** How long a page waits for an action that may take a long time, in milliseconds. */
 const PATIENCE = 3000;
 
 /**

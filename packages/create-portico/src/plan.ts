@@ -263,7 +263,7 @@ function developmentPackagesOf(
 ): readonly string[] {
   const adapter = `@sveltejs/adapter-node${(major ?? 2) < 3 ? '@5' : ''}`;
   return [
-    // Versions of `@types/node` before 24 do not include node:sqlite.
+    // Older versions of `@types/node` do not include node:sqlite.
     ...(language === 'typescript' && (nodeTypes ?? 0) < 24 ? ['@types/node@24'] : []),
     ...(language === 'typescript' && database.engine === 'postgres' ? ['@types/pg'] : []),
     ...(framework === 'sveltekit' ? [adapter] : []),

@@ -29,7 +29,7 @@ import {
  */
 const MOST = 1000;
 
-/** A record that passed all checks. */
+/** A record that can be imported. */
 interface Accepted {
   readonly client: Omit<Client, 'secretHash'>;
   /** The client's secret, or null if the client has none. */

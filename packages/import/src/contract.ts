@@ -30,8 +30,8 @@ export interface ImportOptions extends Acting {
   /** Whether to only report what would happen, without writing anything. Default: false. */
   readonly dryRun?: boolean;
   /**
-   * Called with the number of records that have been checked so far. After all checks, called again
-   * with the number of records that have been written so far.
+   * Called with the number of records that have been checked so far. If the import then writes
+   * anything, called again with the number of records that have been processed so far.
    */
   readonly report?: (records: number) => void;
 }

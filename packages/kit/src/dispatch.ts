@@ -140,7 +140,7 @@ export class Dispatcher {
   }
 }
 
-/** What the log line of a request needs and is known so far. */
+/** What is known about a request so far, for its log line. */
 interface Progress {
   /** The name of the matching route, or null if no route has matched. */
   route: string | null;

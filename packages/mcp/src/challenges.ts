@@ -40,8 +40,8 @@ export class Challenges {
 
   /**
    * Returns the headers for a request whose token gives no access to this endpoint. They do not
-   * tell a client without a token which tools exist. `binding` describes the problem with a token
-   * that is bound to a key.
+   * tell a client without a token which tools exist. `binding` is the part of the challenge about
+   * tokens that are bound to a key.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;

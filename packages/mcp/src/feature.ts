@@ -52,9 +52,9 @@ export interface McpContribution {
   /** Returns members to add to a tool's entry in `tools/list` for this protocol version. */
   toolMembers?(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>>;
   /**
-   * Returns `_meta` for a tool error. A caller gets this error if its token does not allow a call.
-   * If no feature has this method, the caller gets a 401 or 403 response instead. `challenge` is
-   * the text that `WWW-Authenticate` would contain.
+   * Returns members for the `_meta` of a tool error. A caller gets this error if its token does not
+   * allow a call. If no feature has this method, the caller gets a 401 or 403 response instead.
+   * `challenge` is the text that `WWW-Authenticate` would contain.
    */
   refusedCallMeta?(challenge: string): Readonly<Record<string, unknown>>;
   /**

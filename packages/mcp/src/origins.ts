@@ -53,7 +53,7 @@ function corsHeaders(
 }
 
 /**
- * The request headers that pages may send. They include `Mcp-Method` and `Mcp-Name`, because some
+ * The request headers that clients send. They include `Mcp-Method` and `Mcp-Name`, because some
  * clients first try a newer protocol version and then an older one.
  */
 const ALLOWED_FIELDS =

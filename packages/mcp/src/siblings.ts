@@ -2,7 +2,7 @@ import { ConfigurationError } from '@portico/sql';
 import type { AuthorizationServer } from 'portico';
 import { CallLimit } from './call-limit.ts';
 
-/** Knows the MCP endpoints of an authorization server, and the objects that they share. */
+/** The MCP endpoints of an authorization server, and the objects that they share. */
 export class Siblings {
   readonly #server: AuthorizationServer;
   /** The path of each endpoint. The keys are the endings of the endpoints' route names. */

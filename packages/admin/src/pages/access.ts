@@ -58,9 +58,9 @@ export const access: Page = {
 };
 
 /**
- * Marks the form as used, and returns the function `end`. This function revokes all authorizations
- * that one user gave to one application. It returns false if the work takes long and continues in
- * the background.
+ * Marks the form as used, and returns the function `end`. This function revokes the authorizations
+ * in the form, which one user gave to one application. It returns false if the work takes a long
+ * time and continues in the background.
  */
 export async function groupInForm(
   sent: Sent,

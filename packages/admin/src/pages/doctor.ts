@@ -39,8 +39,8 @@ function row({ part, outcome, detail, remedy }: Check): Html {
 }
 
 /**
- * Returns what the doctor can examine if the server does not use the kit. The doctor skips all
- * other checks.
+ * Returns what the doctor can examine if the server does not use the kit. The doctor skips the
+ * checks of the missing parts.
  */
 function storeAlone({ database, migrations }: AdministrationParts): ExaminedApplication {
   return { database, migrations };

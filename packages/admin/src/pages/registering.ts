@@ -14,7 +14,7 @@ const HINTS: FieldHints = {
     'it act as itself.',
 };
 
-/** The values in the fields of an empty form. */
+/** The initial values of the form. */
 const BLANK = {
   name: '',
   redirectUris: [],

@@ -41,9 +41,7 @@ const PASSPORT: Sessions = {
     }),`,
 };
 
-/**
- * The host's code for each session library. Like the guides, it stores the user's id as `userId`.
- */
+/** The host's code for each session library. The name `userId` is the same as in the guides. */
 const SESSIONS: Readonly<Record<string, Sessions>> = {
   'express-session': {
     types: `import type { Request } from 'express';

@@ -127,7 +127,7 @@ export class KnownBrowser {
     return this.#cookie;
   }
 
-  /** Returns the entries in the cookie that are not for this account. */
+  /** Returns the entries in the cookie that do not prove a sign-in to this account. */
   async #others(account: string): Promise<readonly string[]> {
     const proofs = await Promise.all(
       this.#entries.map((entry) => this.#browsers.isProven(account, entry)),

@@ -23,7 +23,7 @@ export class PrefetchedPermissions {
 
   /**
    * Returns the names of the permissions to read together with an account. Returns null outside a
-   * token check, or if the server has not looked up any permission yet.
+   * group of reads, such as a token check, or if the server has not looked up any permission yet.
    */
   names(): readonly string[] | null {
     return this.#asked.length === 0 || readsTogether() === null ? null : this.#asked;

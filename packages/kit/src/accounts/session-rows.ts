@@ -115,7 +115,10 @@ export class SessionRows {
     });
   }
 
-  /** Removes a session, and tells the authorization server that it has ended. */
+  /**
+   * Removes a session. If a user was signed in, tells the authorization server that the session has
+   * ended.
+   */
   async remove(session: StoredSession): Promise<void> {
     const committed = await this.#database.transaction(async (connection) => {
       await remove(connection, session.idHash);

@@ -48,7 +48,10 @@ export class Workers {
   readonly #workers = new Set<Worker>();
   /** The workers that accept requests. Workers that are still starting are not included. */
   readonly #listening = new WeakSet<Worker>();
-  /** The workers for which a new worker was started on purpose. */
+  /**
+   * The workers that a new worker replaces after SIGHUP. When such a worker ends, no other one is
+   * started.
+   */
   readonly #replaced = new WeakSet<Worker>();
   #isStopping = false;
   #wait = FIRST_WAIT;

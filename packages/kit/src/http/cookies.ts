@@ -14,8 +14,8 @@ export function readCookie(request: Request, cookieName: string): string | null 
 }
 
 /**
- * Like `readCookie`, but for cookies with a value from `randomValue`. Returns null for any other
- * value.
+ * Like `readCookie`, but for cookies with a value from `randomValue`. Returns null if `randomValue`
+ * cannot have created the value.
  */
 export function readRandomValue(request: Request, cookieName: string): string | null {
   const value = readCookie(request, cookieName);

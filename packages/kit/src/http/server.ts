@@ -26,7 +26,7 @@ export interface ListenOptions {
   readonly port: number;
   /**
    * The address to listen on. `127.0.0.1` accepts only connections from this machine, and `0.0.0.0`
-   * accepts connections from everywhere.
+   * accepts connections on all network interfaces.
    */
   readonly hostname: string;
 }

@@ -40,7 +40,7 @@ type Read =
   | { readonly metadata: RequestMetadata | null }
   | { readonly refusal: Response; readonly metadata?: never };
 
-/** The result for a message of an earlier version, which has no such metadata. */
+/** The result for a message of an earlier protocol version, which has no request metadata. */
 const OLDER: Read = { metadata: null };
 
 /** Reads the metadata of a request. Call this function only if the endpoint supports 2026-07-28. */

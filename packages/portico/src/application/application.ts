@@ -70,7 +70,7 @@ export function migrationsOf(
 
 /** The options for starting an application. */
 export interface StartOptions {
-  /** The environment variables. Default: those of the process. */
+  /** The environment variables to use instead of those of the process. */
   readonly env?: Environment;
   /**
    * The stream to which the log is written if `log:path` is `-`. Use `stderr` for commands that

@@ -20,9 +20,9 @@ export interface ConsoleContext {
   /** Prints a line for the operator to standard error. */
   note(line: string): void;
   /**
-   * Runs work that may take long, and shows its progress on standard error. `what` describes the
-   * work, for example `Removing expired rows`. Returns the result of the work, or rejects with its
-   * error.
+   * Runs work that may take a long time, and shows its progress on standard error. `what` describes
+   * the work, for example `Removing expired rows`. Returns the result of the work, or rejects with
+   * its error.
    *
    * On a terminal, one line shows the progress and is updated in place. Elsewhere, a new line is
    * printed every five seconds, so work that ends sooner prints nothing.

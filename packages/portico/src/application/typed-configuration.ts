@@ -62,7 +62,7 @@ export interface KitConfigInput {
   readonly sign_in_scripts?: boolean | undefined;
   /**
    * Whether the kit's sign-in page has a button that shows the password. The button needs a script
-   * of Portico, which the page then allows. Other scripts stay forbidden. Default: false.
+   * of Portico, and this setting allows only that script. Default: false.
    */
   readonly sign_in_show_password?: boolean | undefined;
   /**

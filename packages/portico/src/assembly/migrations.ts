@@ -46,8 +46,8 @@ export function sendsMessages(features: readonly Feature[], config: OAuthServerC
 }
 
 /**
- * Returns the migrations of features. Throws if the name of a migration does not begin with a
- * prefix that contains its feature's name.
+ * Returns the migrations of features. Throws unless the name of each migration begins with
+ * `oauth_server_`, the name of its feature, and a four-digit number.
  */
 function migrationsOfFeatures(
   features: readonly Feature[],

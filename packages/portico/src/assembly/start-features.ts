@@ -123,7 +123,7 @@ export interface Contributions extends AuthorizationAdditions {
 }
 
 /**
- * Returns the demands that this server can make of clients, for example that their tokens are bound
+ * Returns the demands that clients of this server can have, for example that their tokens are bound
  * to a key.
  */
 export function demandsOfFeatures(

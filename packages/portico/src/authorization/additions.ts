@@ -79,8 +79,8 @@ export interface AuthorizationAdditions {
   /** Called with each answer that a person gives on the consent page. */
   readonly consentAnswered: readonly ConsentAnswered[];
   /**
-   * Finds scopes that the client already has, to add them to a new authorization. Null if a new
-   * authorization contains only the requested scopes.
+   * Finds scopes that the person has already allowed the client, to add them to a new
+   * authorization. Null if a new authorization contains only the requested scopes.
    */
   readonly earlierScopes: EarlierScopes | null;
   /** Binds tokens to the client's key. Null if tokens are not bound to keys. */

@@ -32,7 +32,7 @@ const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
  */
 const LONGEST_VALUE = 200;
 /**
- * How many cookies with the same name to try, starting with the last one. Over http, a sibling
+ * How many of the cookies with this name to try. Only the last ones are tried. Over http, a sibling
  * domain can also set cookies with this name. Browsers send cookies with longer paths first (RFC
  * 6265 section 5.4). Only cookies with the same path can therefore follow Portico's cookie: at most
  * one for each parent domain.

@@ -52,9 +52,12 @@ function refuses(check: (request: RequestToCheck, context: CheckContext) => void
 /** The ways in which an authorization request can reach the server. */
 type Ways = readonly ('browser' | 'direct')[];
 
-/** The check applies to requests from browsers: GET and POST to /oauth/authorize. */
+/** The check applies only to requests from browsers: GET and POST to /oauth/authorize. */
 const BROWSER = ['browser'] as const;
-/** The check also applies to requests that clients send directly to the server. */
+/**
+ * The check applies to requests from browsers, and to requests that clients send directly to the
+ * server.
+ */
 const BOTH = ['browser', 'direct'] as const;
 
 /** All checks, in the order in which they run. Each one lists the ways for which it runs. */

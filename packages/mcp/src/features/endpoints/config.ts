@@ -60,7 +60,7 @@ export interface EndpointsConfig {
   /**
    * Additional MCP endpoints, keyed by their paths below `base_path`. Each endpoint has separate
    * tools and a separate resource in `oauth_server:resources`. The endpoint sends challenges if its
-   * resource has `challenge: true`. Default: no additional endpoints.
+   * resource has `challenge: true`. Default: none.
    */
   readonly endpoints?: Readonly<Record<string, McpEndpointInput>> | undefined;
 }
