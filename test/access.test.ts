@@ -600,7 +600,7 @@ describe('a person who is erased', () => {
     const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };
     const unasked = await run('oauth:person:erase', 'accounts', id);
     expect(unasked).toMatchObject({ code: 1, stdout: '' });
-    expect(unasked.stderr).toContain('Add --yes');
+    expect(unasked.stderr).toContain('To confirm, add --yes');
     const unknown = await run('oauth:person:erase', 'accounts', `${id} `, '--yes');
     expect(unknown).toMatchObject({ code: 1, stdout: '' });
     expect(unknown.stderr).toContain('Nothing is stored about the person');

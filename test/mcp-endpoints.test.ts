@@ -187,7 +187,7 @@ describe('a mistake stops the application at the start', () => {
 
   // @shows MCP-18.4
   test.each([
-    [{ '/assistants/mcp': {}, '/other': {} }, 'lacks'],
+    [{ '/assistants/mcp': {}, '/other': {} }, 'does not contain'],
     [{ '/mcp': {} }, 'is the built-in endpoint'],
     [{ 'assistants/mcp': {} }, 'must be a path'],
     [{ '/assistants/mcp/': {} }, 'must be a path'],

@@ -1508,7 +1508,7 @@ describe('registering tools', () => {
     expect(Reflect.deleteProperty(prototype, '_engineFor')).toBe(true);
     try {
       const starting = startAssistant({ tools: [toolNamed('x', () => 1)] });
-      await expect(starting).rejects.toThrow('Install 2.4.0');
+      await expect(starting).rejects.toThrow('install 2.4.0');
     } finally {
       Object.defineProperty(prototype, '_engineFor', choose ?? {});
     }

@@ -22,10 +22,13 @@ import type { AdministrationParts, Asked, Refused, Sent, Shown } from './page.ts
 import { PAGES } from './pages/index.ts';
 import { RefusedPeople } from './refused-people.ts';
 
-/** How long to wait until the host reports whether the user may see the page, in milliseconds. */
+/**
+ * How long to wait for the host to say whether the user has the administrator's permission, in
+ * milliseconds.
+ */
 const PATIENCE = 3000;
 
-/** Answers requests for the administrator's pages. */
+/** Handles requests for the administrator's pages. */
 export class Administration {
   readonly #parts: AdministrationParts;
   readonly #forms: Forms;
@@ -42,7 +45,10 @@ export class Administration {
     this.#refusedPeople = new RefusedPeople(clock);
   }
 
-  /** Returns the page with this name if the user has the permission. */
+  /**
+   * Answers a request for the page with this name. Shows the page only to users who have the
+   * permission in `oauth_server:admin_permission`.
+   */
   async answer(name: AdministrationPageName, request: Request): Promise<Reply> {
     const { accounts, permission, server } = this.#parts;
     const form = request.method === 'POST' ? await formParameters(request) : null;
@@ -53,8 +59,8 @@ export class Administration {
         form === null ? 302 : 303,
       );
     }
-    // Accept only `true`. By mistake, a host may return another value, for example rows or a
-    // string.
+    // Accept only `true`, because a host may return another value by mistake, such as an array of
+    // rows or a string.
     const isHeld: unknown = await inTime(
       Promise.resolve(server.host.holdsPermission(visitor.user.reference, permission)),
       PATIENCE,
@@ -65,7 +71,10 @@ export class Administration {
     return this.#reply(await this.#show(name, this.#asked(name, visitor, request)), name, visitor);
   }
 
-  /** Returns the page. If the request is invalid, the page shows the reason. */
+  /**
+   * Returns the page. If the page rejects a parameter of the request, returns an error page with
+   * the reason.
+   */
   async #show(name: AdministrationPageName, asked: Asked, refused?: Refused): Promise<Shown> {
     try {
       return await PAGES[name].show(asked, refused);
@@ -109,7 +118,7 @@ export class Administration {
     }
   }
 
-  /** Returns the page again, with the submitted values and the error. */
+  /** Returns the page again after a form was rejected, with the submitted values and the error. */
   async #showAgain(
     sent: Sent,
     reason: string,
@@ -146,8 +155,8 @@ export class Administration {
   }
 
   /**
-   * Rejects the request. Emits at most one audit event per minute for each user and reason. The
-   * endpoint that handles the request writes the log line.
+   * Rejects the request by throwing `error`. Emits at most one audit event per minute for each user
+   * and reason. The endpoint that called `answer` logs the error.
    */
   async #refuse(
     { user }: Visitor,
@@ -162,7 +171,10 @@ export class Administration {
     throw error;
   }
 
-  /** Returns the path and the query of the requested page. */
+  /**
+   * Returns the path of this page with the query of the request. If a form is rejected, the error
+   * page links to this path.
+   */
   #address(name: AdministrationPageName, request: Request): string {
     const path = ADMINISTRATION_TABLE.find((each) => each.name === name)?.path ?? '';
     return `${this.#parts.server.basePath}${path}${new URL(request.url).search}`;

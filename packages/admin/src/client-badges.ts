@@ -2,7 +2,9 @@ import type { Client } from 'portico';
 import { authenticationMetadata } from 'portico/extension';
 import { markup, type HtmlContent } from './html.ts';
 
-/** Returns short labels for the client's special properties. */
+/**
+ * Returns the labels that a list shows next to the client's name, such as `public` or `revoked`.
+ */
 export function badges({
   public: isPublic,
   applicationType,
@@ -24,8 +26,8 @@ export function badges({
 }
 
 /**
- * Returns when the server stops accepting the client's previous secret, in milliseconds since 1970.
- * Returns null if the server accepts only the current secret.
+ * Returns the time when the server stops accepting the client's previous secret, in milliseconds
+ * since 1970. Returns null if the server accepts only the current secret.
  */
 export function openUntil(
   { revokedAt, previousSecretExpiresAt }: Client,
@@ -36,7 +38,10 @@ export function openUntil(
     : null;
 }
 
-/** Returns how the client authenticates, by its name from RFC 7591 section 2. */
+/**
+ * Returns the name of the method with which the client authenticates, as defined in RFC 7591
+ * section 2.
+ */
 export function getAuthentication(client: Parameters<typeof authenticationMetadata>[0]): string {
   const { token_endpoint_auth_method: method } = authenticationMetadata(client, []);
   return String(method);

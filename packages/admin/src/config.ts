@@ -1,7 +1,7 @@
-/** The setting in `oauth_server` for the administrator's pages. */
+/** The settings for the administrator's pages in the section `oauth_server`. */
 export interface AdministrationConfig {
   /**
-   * The permission that a user needs to use the administrator's pages below `/oauth/admin`. Without
+   * The permission that a user needs for the administrator's pages below `/oauth/admin`. Without
    * this setting, these pages do not exist.
    */
   readonly admin_permission?: string | undefined;

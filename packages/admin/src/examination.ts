@@ -2,8 +2,8 @@ import type { Finding, Server } from 'portico';
 import { warning } from 'portico/extension';
 
 /**
- * Warns if a scope requires the permission for the administrator's pages. Every user who may grant
- * that scope can then also administer the server.
+ * Warns if a scope requires the same permission as the administrator's pages. Every user who may
+ * grant that scope can also administer the server.
  */
 export function examinePermission(
   permission: string,

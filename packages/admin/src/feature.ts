@@ -11,7 +11,7 @@ const permissionSchema = z
   .check(z.refine((text) => text.trim() !== '', `is empty; ${hint}`));
 
 /**
- * The administrator's pages, below `/oauth/admin`.
+ * The feature that adds the administrator's pages below `/oauth/admin`.
  *
  * @example
  * defineApplication({ config, plugins: [oauthServer({ features: [administration] })] });

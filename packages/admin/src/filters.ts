@@ -2,16 +2,16 @@ import { AccessError, type PersonReference } from 'portico';
 import { markup, type Html } from './html.ts';
 import type { Asked } from './page.ts';
 
-/** A filter of a list, with the name of its parameter and its label. */
+/** A filter for a list. `name` is its query parameter, and `text` is its label. */
 export interface Filter {
   readonly name: string;
   readonly text: string;
   readonly type?: 'date';
-  /** The values that the user can choose, besides "All". */
+  /** The values that the user can choose, in addition to "all". */
   readonly options?: readonly string[];
 }
 
-/** Returns the form with a list's filters and their current values. */
+/** Returns the filter form of a list, filled with the current values. */
 export function filterForm({ query }: Asked, action: string, filters: readonly Filter[]): Html {
   return markup`
       <form method="get" action="${action}" class="filters">${filters.map((filter) => field(filter, query.get(filter.name) ?? ''))}
@@ -33,7 +33,7 @@ function field({ name, text, type, options }: Filter, value: string): Html {
         <div>${label}<select id="${name}" name="${name}">${choices}</select></div>`;
 }
 
-/** Returns the current filters, for links to the same list. */
+/** Returns the current value of each filter, for links to other pages of the same list. */
 export function readFilters(
   { query }: Asked,
   filters: readonly Filter[],
@@ -42,8 +42,8 @@ export function readFilters(
 }
 
 /**
- * Returns the user from the parameters `provider` and `person`, or null if both parameters are
- * missing. Throws an AccessError if only one parameter is present.
+ * Returns the user that the parameters `provider` and `person` identify, or null if both parameters
+ * are missing. Throws an AccessError if only one of them is present.
  */
 export function personIn({ query }: Asked): PersonReference | null {
   const [provider, id] = [query.get('provider'), query.get('person')];

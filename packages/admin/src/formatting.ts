@@ -5,15 +5,15 @@ import type { PageLinks } from './links.ts';
 import type { KnownPerson } from './people.ts';
 import { markup, type HtmlContent, type Html } from './html.ts';
 
-/** Formats a time. `time` is in milliseconds since 1970. */
+/** Formats a time in UTC. `time` is in milliseconds since 1970. */
 export function moment(time: number): Html {
   const iso = new Date(time).toISOString();
   return markup`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
 }
 
 /**
- * Formats a string from an untrusted source. The `bdi` element prevents the string's writing
- * direction from affecting the surrounding text.
+ * Formats a string from an untrusted source. If the string contains right-to-left text, the `bdi`
+ * element keeps it from reordering the text around it.
  */
 export function words(text: string): Html {
   return markup`<bdi>${text}</bdi>`;
@@ -23,7 +23,7 @@ export function code(text: string): Html {
   return markup`<code>${words(visible(text))}</code>`;
 }
 
-/** Replaces each invisible character with its Unicode number. */
+/** Replaces each invisible character with its Unicode escape, such as `\u{200b}`. */
 function visible(text: string): string {
   return text.replaceAll(
     /[\p{C}\p{Zl}\p{Zp}]/gu,
@@ -32,8 +32,8 @@ function visible(text: string): string {
 }
 
 /**
- * Formats a client's name. If the client may have chosen the name itself, puts the name in
- * quotation marks, as the CLI does.
+ * Formats a client's name. If the client may have chosen the name itself, adds quotation marks, as
+ * the CLI does.
  */
 export function clientName({ name, registeredBy }: HoldingClient): Html {
   return words(isVerified({ registeredBy }) ? name : quoted(name));
@@ -43,20 +43,23 @@ function personName({ provider, id }: PersonReference): Html {
   return markup`${code(id)} <span class="soft">(${words(visible(provider))})</span>`;
 }
 
-/** Formats a user: a name with a link to the user's page, and the id. */
+/** Formats a user as a link to the user's page, followed by the id and other account data. */
 export function personRow(links: PageLinks, person: PersonReference, known: KnownPerson): Html {
   return markup`<p class="person"><a href="${links.person(person.provider, person.id)}">${calledBy(person, known)}</a> ${aboutPerson(person, known)}</p>`;
 }
 
-/** Returns the user's name, or else the email address, or else the id. */
+/**
+ * Returns the name by which the page shows the user: the user's name, or else the email address, or
+ * else the id.
+ */
 export function calledBy({ id }: PersonReference, { name, email }: KnownPerson): Html {
   const called = name ?? email;
   return called === null ? code(id) : words(visible(called));
 }
 
 /**
- * Formats the data that the user's name does not show: the email address, the id, and the state of
- * the account.
+ * Formats what the page shows after the user's name: the email address, the id, the provider, and
+ * the state of the account.
  */
 export function aboutPerson(person: PersonReference, { name, email, account }: KnownPerson): Html {
   const reference =
@@ -69,7 +72,7 @@ export function aboutPerson(person: PersonReference, { name, email, account }: K
   }`;
 }
 
-/** The text for each state of an account. Null if the page does not show the state. */
+/** The label for each state of an account. Null for states that the page does not show. */
 const ACCOUNTS: Readonly<Record<KnownPerson['account'], string | null>> = {
   active: null,
   suspended: 'suspended',
@@ -92,7 +95,7 @@ export function facts(entries: readonly (readonly [name: string, value: HtmlCont
 }
 
 /**
- * Returns the notice to show after a form's action. `told` maps the name of each action to the
+ * Returns the notice to show after an action, or null. `told` maps the name of each action to its
  * notice. The URL contains only the action's name, so a link from an attacker cannot put text on
  * the page.
  */
@@ -103,8 +106,8 @@ export function notice({ done }: Asked, told: Readonly<Record<string, string>>):
 }
 
 /**
- * Formats an alert with the reason why the request was rejected. If a form was submitted, the alert
- * also says that nothing was changed.
+ * Formats an alert that says why the request was rejected. If the request contained a form, the
+ * alert also says that nothing was changed.
  */
 export function alert(
   refused: { readonly reason: string; readonly form?: unknown } | undefined,
@@ -114,7 +117,10 @@ export function alert(
   return markup`<p class="alert" role="alert">${words(refused.reason)}.${nothing}</p>`;
 }
 
-/** Formats a secret that is shown only once. The server stores only its hash. */
+/**
+ * Formats a new secret. The page shows the secret only once, because the server stores only its
+ * hash.
+ */
 export function secretOnce(label: string, secret: string): Html {
   return markup`<p class="notice" role="status">${label} <strong>Copy it now. It is not shown again: only its hash is stored.</strong>
     <code class="secret">${secret}</code></p>`;

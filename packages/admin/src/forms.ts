@@ -9,27 +9,27 @@ import {
 } from 'portico/extension';
 import { markup, type Html } from './html.ts';
 
-/** The action of a form on an administrator's page. */
+/** The action that a form on an administrator's page performs, and its target. */
 export interface FormSubject {
   /** The name of the action, such as `revoke`. The form's button sends this name as `do`. */
   readonly action: string;
   /** What the action changes, such as a client's id. */
   readonly target: string;
   /**
-   * All data that the page shows about the target. If this data changes before the form is sent,
-   * the form is rejected.
+   * The data about the target that the page shows. If this data changes before the user submits the
+   * form, the form is rejected.
    */
   readonly state: unknown;
 }
 
-/** How long a form is valid, in milliseconds. */
+/** How long a form stays valid after the page is shown, in milliseconds. */
 const LIFETIME = 1_800_000;
-/** How much the clocks of two machines may differ, in milliseconds. */
+/** The maximum difference between the clocks of two machines, in milliseconds. */
 const TOLERANCE = 60_000;
 
 /**
- * The CSRF check for the administrator's pages. A form can be used only once, within half an hour,
- * and only by the user and the browser that it was created for. `administration.ts` checks the
+ * CSRF protection for the administrator's pages. A form is valid for 30 minutes, can be submitted
+ * once, and works only for the user and browser it was created for. `administration.ts` checks the
  * request's origin first.
  */
 export class Forms {
@@ -42,7 +42,7 @@ export class Forms {
     this.#clock = clock;
   }
 
-  /** Returns the hidden fields of a form. */
+  /** Returns the hidden fields that protect a form. */
   fields(visitor: Visitor, subject: FormSubject): Html {
     const [id, shownAt] = [randomToken(), String(this.#clock())];
     const state = getState(visitor, subject);
@@ -55,7 +55,7 @@ export class Forms {
 
   /**
    * Checks a form and marks it as used. Each form is accepted only once, even if several processes
-   * receive it. If the form is accepted, returns null, and the caller must do the action
+   * receive it. If the form is accepted, returns null, and the caller must perform the action
    * immediately. Otherwise, returns the reason for the log.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
@@ -77,7 +77,7 @@ export class Forms {
 
 /**
  * Returns a keyed hash of the form's state, which may contain the hash of a client's secret. The
- * key is the session's secret, so the hash does not reveal the state.
+ * key is the secret of the browser session, so the hash does not reveal the state.
  */
 function getState({ browserSecret }: Visitor, { action, target, state }: FormSubject): string {
   return keyedHash(browserSecret, 'oauth/admin state', action, target, JSON.stringify(state));

@@ -1,30 +1,30 @@
 import type { Access, AuthorizationFilter, HeldAuthorization, PersonReference } from 'portico';
 
-/** All authorizations that one user gave to one application. */
+/** The active authorizations that one user gave to one application. */
 export interface HeldGroup {
   /** The authorizations, newest first. The list is never empty. */
   readonly authorizations: readonly [HeldAuthorization, ...HeldAuthorization[]];
-  /** Whether the group has more authorizations than `authorizations` contains. */
+  /** Whether the user gave this application more authorizations than the list contains. */
   readonly more: boolean;
 }
 
-/** One page of a list with one row for each user and application. */
+/** One page of a list that has one row for each user and application. */
 export interface HeldGroups {
   readonly groups: readonly HeldGroup[];
-  /** The cursor of the next page. It is null on the last page. */
+  /** The cursor for the next page, or null on the last page. */
   readonly next: string | null;
 }
 
-/** The number of groups on a page. */
+/** The maximum number of groups on a page. */
 const SHOWN = 50;
 
 /** The maximum number of authorizations that one call of `access.list` returns. */
 const MOST_READ = 1000;
 
 /**
- * Returns the next groups, ordered by their newest authorization (newest first). Each group appears
- * on only one page. Reads at most 1,000 authorizations from the list per page. If the list has more
- * authorizations, looks up the authorizations of each group separately.
+ * Returns the next page of groups. The group with the newest authorization comes first, and each
+ * group appears on only one page. Reads at most 1,000 authorizations to find the groups of a page.
+ * If there are more, reads the authorizations of each group separately.
  */
 export async function heldGroups(
   access: Access,
@@ -42,7 +42,7 @@ export async function heldGroups(
   for (const { authorizations } of shown) {
     const [{ person, client }] = authorizations;
     const whole = await heldBy(access, { ...filter, person, clientId: client.id });
-    // Skip a group with a newer authorization, because the group is on an earlier page.
+    // Skip this group if it has a newer authorization, because an earlier page has shown the group.
     if (whole !== null && !(after !== undefined && whole.authorizations[0].id >= after))
       groups.push(whole);
   }
@@ -50,8 +50,8 @@ export async function heldGroups(
 }
 
 /**
- * Returns one page of the authorizations that one user gave to one application. Returns null if
- * there are none.
+ * Returns the newest authorizations that one user gave to one application, or null if there are
+ * none.
  */
 export async function heldBy(
   access: Access,

@@ -6,9 +6,9 @@ import type { KnownPerson } from './people.ts';
 import { clientName, code, moment, personRow } from './formatting.ts';
 
 /**
- * Returns one row for each user and application. Each row has a form that ends the access and posts
- * to `action`. `known` returns the application's data about a user. Pass null if all rows belong to
- * one user. The rows then do not contain the user's name.
+ * Returns a list with one row for each user and application. Each row has a form that posts to
+ * `action` and revokes the access. `known` returns what the application knows about a user. If
+ * `known` is null, the rows do not show the user.
  */
 export function holdingRows(
   groups: readonly HeldGroup[],
@@ -31,8 +31,8 @@ export function holdingRows(
 }
 
 /**
- * Returns one row for each authorization. Each row has a form that ends the authorization. The form
- * posts to `action`.
+ * Returns a list with one row for each authorization. Each row has a form that posts to `action`
+ * and revokes the authorization.
  */
 export function singleRows(
   items: readonly HeldAuthorization[],
@@ -52,8 +52,8 @@ export function singleRows(
 }
 
 /**
- * Returns the number of authorizations in a group, as a link to the user's page, which lists these
- * authorizations.
+ * Returns the number of authorizations in a group, as a link to the page that lists them. Returns
+ * null for a single authorization.
  */
 function counted({ authorizations, more }: HeldGroup, { links }: Asked): HtmlContent {
   const [{ person, client }] = authorizations;
@@ -98,7 +98,7 @@ function endForm({ authorizations }: HeldGroup, { fields }: Asked, action: strin
           </form>`;
 }
 
-/** Returns when tokens were last issued for any of these authorizations. */
+/** Returns when any of these authorizations was last used to issue tokens. */
 function shownUse(authorizations: readonly HeldAuthorization[]): HtmlContent {
   const times = authorizations.flatMap(({ usedAt }) =>
     typeof usedAt === 'number' ? [usedAt] : [],

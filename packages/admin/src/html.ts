@@ -1,6 +1,6 @@
 import { escapeHtml } from 'portico/extension';
 
-/** HTML that is ready to be sent. All strings in it are escaped. */
+/** Safe HTML for a page. All inserted strings have been escaped. */
 export class Html {
   readonly html: string;
 
@@ -9,13 +9,13 @@ export class Html {
   }
 }
 
-/** The values that a page may put into `markup`. Null, undefined and false add nothing. */
+/** The values that a template of `markup` accepts. Null, undefined and false add nothing. */
 export type HtmlContent =
   Html | string | number | null | undefined | false | readonly HtmlContent[];
 
 /**
- * Returns the template as HTML. Escapes every value that is not an Html object. Escaped values are
- * also safe in attributes with quotes.
+ * Converts a template to HTML. Escapes every value that is not an Html object. Escaped values are
+ * also safe inside quoted attributes.
  */
 export function markup(parts: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
   const rest = values.map((value, index) => `${written(value)}${parts[index + 1] ?? ''}`);

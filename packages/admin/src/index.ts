@@ -1,3 +1,3 @@
-/** The administrator's pages of a Portico server. */
+/** Adds the administrator's pages to a Portico server. */
 export { administration } from './feature.ts';
 export type { AdministrationConfig } from './config.ts';

@@ -1,12 +1,12 @@
 import type { Log } from 'portico';
 
-/** How long a page waits for work that may take a long time, in milliseconds. */
+/** How long a page waits for an action that may take a long time, in milliseconds. */
 const PATIENCE = 3000;
 
 /**
- * Waits at most `patience` milliseconds for the work. Returns true if the work has finished by
- * then, and throws if the work has failed. If the work takes longer, returns false, lets the work
- * continue in the background, and logs a later failure.
+ * Waits at most `patience` milliseconds for the work to finish. Returns true if it finishes in
+ * time, and throws if it fails in time. Otherwise, returns false. The work then continues in the
+ * background, and a later failure is logged.
  */
 export async function isDoneSoon(
   what: string,

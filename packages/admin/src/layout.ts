@@ -9,7 +9,7 @@ import { STYLES } from './styles.ts';
 export interface Framed {
   readonly title: string;
   readonly body: Html;
-  /** The nonce of the page's styles. */
+  /** The CSP nonce of the page's styles. */
   readonly nonce: string;
   readonly links: PageLinks;
   readonly current: AdministrationPageName;
@@ -17,7 +17,10 @@ export interface Framed {
   readonly parts: AdministrationParts;
 }
 
-/** Returns the whole page: the signed-in user's name, links to the other pages, and the content. */
+/**
+ * Returns the complete page: the name of the signed-in user, links to the other pages, and the
+ * content.
+ */
 export function layout(framed: Framed): string {
   const { title, body, nonce, visitor, parts } = framed;
   const { branding, server } = parts;
@@ -51,8 +54,8 @@ export function layout(framed: Framed): string {
 }
 
 /**
- * Returns the logo and the name. If the logo already shows the name, the name is only the
- * alternative text of the image.
+ * Returns the logo and the server's name. If the logo already shows the name, uses the name only as
+ * the image's alternative text.
  */
 function brand(branding: BrandingView | null, name: string): HtmlContent {
   const logo = branding?.logo ?? null;

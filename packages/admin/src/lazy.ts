@@ -2,13 +2,15 @@ import type { Administration } from './administration.ts';
 import type { AdministrationParts, AnswerAdministration } from './page.ts';
 
 /**
- * Loads the code of the administrator's pages when the server starts. A deployment may replace the
- * files of the code before the first request for a page (decision 22).
+ * Loads the code of the administrator's pages when the server starts, but does not delay the start.
+ * Loading it with the first request could fail, because a deployment may have replaced the files by
+ * then (decision 22).
  */
 export function lazyAdministration(parts: () => AdministrationParts): AnswerAdministration {
   const load = () => import('./administration.ts');
   let loading: ReturnType<typeof load> | null = load();
-  // If loading fails, this request fails, and the next request loads the code again.
+  // If loading fails, requests that are waiting for it fail. The next request tries to load the
+  // code again.
   loading.catch(() => (loading = null));
   let administration: Administration | null = null;
 

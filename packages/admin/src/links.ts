@@ -1,6 +1,6 @@
 import { ADMINISTRATION_PATH } from './table.ts';
 
-/** The URLs of the pages, as paths with the `base_path`. */
+/** The paths of the administrator's pages, including the `base_path`. */
 export interface PageLinks {
   readonly overview: string;
   readonly clients: string;
@@ -10,9 +10,9 @@ export interface PageLinks {
   readonly access: string;
   readonly audit: string;
   readonly doctor: string;
-  /** Returns the URL of a client's page, with the parameters in `about` added to the query. */
+  /** Returns the path of a client's page. Adds the parameters in `about` to the query. */
   client(id: string, about?: Readonly<Record<string, string>>): string;
-  /** Returns the URL of a user's page, with the parameters in `about` added to the query. */
+  /** Returns the path of a user's page. Adds the parameters in `about` to the query. */
   person(provider: string, id: string, about?: Readonly<Record<string, string>>): string;
 }
 
@@ -33,12 +33,12 @@ export function pageLinks(basePath: string): PageLinks {
   };
 }
 
-/** Returns the URL of the page that registers an application. */
+/** Returns the path of the form that registers an application. */
 export function registrationLink({ clients }: PageLinks): string {
   return withQuery(clients, { ask: 'register' });
 }
 
-/** Adds the parameters to the path's query. Omits empty parameters. */
+/** Adds the parameters to the path as a query. Omits parameters with an empty value. */
 export function withQuery(path: string, parameters: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''));
   return query.size === 0 ? path : `${path}?${query}`;

@@ -1,16 +1,16 @@
 import { equalInConstantTime, keyedHash, type Visitor } from 'portico/extension';
 
 /**
- * How long after an action the page shows its notice, in milliseconds. Until then, reloading the
- * page shows the notice again.
+ * How long a notice can be shown after its action, in milliseconds. Reloading the page within this
+ * time shows the notice again.
  */
 const HOLDS = 600_000;
 const PARAMETER = 'done';
 
 /**
- * Notices about a completed action. After the action, the server redirects the browser to a page
- * whose parameter `done` names the action. The server signs this parameter, so that a link from an
- * attacker cannot show a false notice.
+ * Notices about completed actions. After an action, the server redirects the browser to a page with
+ * the parameter `done`, which names the action. The server signs this parameter, so that a link
+ * from an attacker cannot show a false notice.
  */
 export class Notices {
   readonly #clock: () => number;
@@ -21,8 +21,8 @@ export class Notices {
   }
 
   /**
-   * Returns the path and the query of the URL. Signs the parameter `done`, if present, for this
-   * browser, user and page.
+   * Returns the path and the query of `address`. If the parameter `done` is present, signs it for
+   * this browser, user and page.
    */
   sign(visitor: Visitor, page: string, address: URL): string {
     const done = address.searchParams.get(PARAMETER);
@@ -35,8 +35,8 @@ export class Notices {
   }
 
   /**
-   * Returns the name of the action in the parameter `done`. Returns an empty string unless the
-   * server has signed the parameter for this browser, user and page in the last ten minutes.
+   * Returns the action's name from the parameter `done`. Returns an empty string unless the server
+   * signed the parameter for this browser, user and page within the last ten minutes.
    */
   in(visitor: Visitor, page: string, address: URL): string {
     const [done = '', at = '', sent = ''] = address.searchParams.get(PARAMETER)?.split('.') ?? [];

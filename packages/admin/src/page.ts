@@ -13,13 +13,13 @@ import type { FormSubject } from './forms.ts';
 import type { PageLinks } from './links.ts';
 import type { Html } from './html.ts';
 
-/** Answers a request for the page with this name. */
+/** A function that answers a request for the page with this name. */
 export type AnswerAdministration = (
   name: AdministrationPageName,
   request: Request,
 ) => Promise<Reply>;
 
-/** The objects that the administrator's pages use. */
+/** The services and settings that the administrator's pages use. */
 export interface AdministrationParts {
   readonly server: AuthorizationServer;
   /** The setting `oauth_server:admin_permission`. */
@@ -31,35 +31,33 @@ export interface AdministrationParts {
   readonly examined: ExaminedApplication | null;
   readonly store: Server['store']['authorizationSearch'];
   readonly database: Database;
-  /** Returns all schema migrations and when each was applied. */
+  /** Returns all schema migrations, and when each one was applied. */
   readonly migrations: Server['migrations'];
-  /** The branding, or null if it is not set. */
+  /** The branding, or null if none is configured. */
   readonly branding: BrandingView | null;
   /** The URL of the application's first page. */
   readonly home: string;
 }
 
-/**
- * A request for a page. The user who sent it has the permission in `oauth_server:admin_permission`.
- */
+/** A request for a page, from a user who has the permission in `oauth_server:admin_permission`. */
 export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
-  /** The action that a form has just completed. Empty if no form was sent. */
+  /** The name of the action that a form has just completed. Empty if there is none. */
   readonly done: string;
-  /** The user who is signed in. The audit log names this user in every action. */
+  /** The signed-in user. The audit log records that this user performed the action. */
   readonly person: PersonReference;
-  /** Returns the hidden fields of a form on this page. */
+  /** Returns the hidden fields for a form on this page. */
   readonly fields: (subject: FormSubject) => Html;
 }
 
-/** A request that contains a form. */
+/** A request that submits a form. */
 export interface Sent extends Asked {
   readonly form: Parameters;
   /**
    * Checks the form and marks it as used. Throws if the form is rejected. Call this function
-   * directly before the action.
+   * immediately before you perform the action.
    */
   readonly accept: (subject: FormSubject) => Promise<void>;
 }
@@ -68,11 +66,11 @@ export interface Sent extends Asked {
 export interface Shown {
   readonly title: string;
   readonly body: Html;
-  /** The status of the response. Default: 200. */
+  /** The HTTP status of the response. Default: 200. */
   readonly status?: number;
 }
 
-/** Why a form was rejected, and the values in the form. */
+/** Why a form was rejected, and the submitted values. */
 export interface Refused {
   readonly reason: string;
   readonly form: Parameters;
@@ -83,13 +81,13 @@ export interface Page {
   /** Shows the page. `refused` is set if a form was rejected. */
   show(asked: Asked, refused?: Refused): Promise<Shown>;
   /**
-   * Performs a form's action. If a value is invalid, changes nothing and throws a RegistrationError
-   * or an AccessError. Returns one of these results:
+   * Performs the action of the submitted form. If a value is invalid, changes nothing and throws a
+   * RegistrationError or an AccessError. Otherwise, returns one of these results:
    *
-   * - A URL to redirect the browser to. Its parameter `done` names the action. The caller signs
-   *   this parameter.
-   * - A page, if the result must not be in a URL.
-   * - Null, if no form of the page has this action.
+   * - `goTo`: the URL to redirect the browser to. Its parameter `done` names the action. The caller
+   *   signs this parameter.
+   * - A page, for a result that must not be in a URL, such as a new secret.
+   * - Null, if this page has no form with this action.
    */
   act?(sent: Sent): Promise<Shown | { readonly goTo: string } | null>;
 }

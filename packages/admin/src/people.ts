@@ -1,36 +1,38 @@
 import { AccessError, type CompleteHost, type PersonReference, type UserInterface } from 'portico';
 import { HostTimeoutError, inTime, isYes, requirePerson, samePerson } from 'portico/extension';
 
-/** The application's data about a user, in addition to the id. */
+/** What the application knows about a user, besides the id. */
 export interface KnownPerson {
   readonly name: string | null;
   readonly email: string | null;
   /**
-   * The state of the account. `unknown` means that the application reported no state, or reported
-   * it too late.
+   * The state of the account. `unknown` means that the application did not report the state in
+   * time, or failed to report it.
    */
   readonly account: 'active' | 'suspended' | 'gone' | 'unknown';
 }
 
-/** A user that the search found. */
+/** A user who matches a search. */
 export interface FoundPerson extends KnownPerson {
   readonly person: PersonReference;
 }
 
-/** How long a page waits for the host, in milliseconds. */
+/** How long a page waits for an answer from the host, in milliseconds. */
 const PATIENCE = 3000;
-/** The maximum number of accounts that a page loads at the same time. */
+/** The maximum number of accounts that a page loads in parallel. */
 const AT_ONCE = 8;
-/** The maximum number of characters of a name or an email address that are shown. */
+/**
+ * The maximum length of a shown name or email address, in characters. Longer values are shortened.
+ */
 const LONGEST = 100;
-/** The maximum number of users in the results of a search. */
+/** The maximum number of users that a search shows. */
 export const MOST_FOUND = 20;
 
 const UNKNOWN: KnownPerson = { name: null, email: null, account: 'unknown' };
 
 /**
- * Loads the application's data about these users. If the data about a user arrives too late, the
- * page shows only the id.
+ * Loads what the application knows about these users, and returns a function that looks up one of
+ * them. If the host fails or does not answer in time, the page shows only the user's id.
  */
 export async function knownPeople(
   { loadAccount }: Pick<CompleteHost, 'loadAccount'>,
@@ -52,8 +54,8 @@ export async function knownPeople(
 }
 
 /**
- * Searches for users in the application. Returns the users who match the text, and whether there
- * are more. Throws an AccessError if the text cannot match any user.
+ * Searches the application's users for this text. Returns the matching users, and whether there are
+ * more. Throws an AccessError if the text is empty, too long, or contains invalid characters.
  */
 export async function findPeople(
   find: NonNullable<CompleteHost['findPeople']>,
@@ -101,8 +103,8 @@ function describe(account: UserInterface | null): KnownPerson {
 }
 
 /**
- * Shortens a string. Returns null for any other value, because a host in JavaScript may return any
- * value.
+ * Returns the string, shortened if it is long. Returns null if the value is empty or not a string,
+ * because a host in JavaScript may return any value.
  */
 function shortened(text: unknown): string | null {
   if (typeof text !== 'string' || text.trim() === '') return null;

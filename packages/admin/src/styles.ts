@@ -1,7 +1,7 @@
 import { Html } from './html.ts';
 
 /**
- * The styles. Their colors and shapes are the same as on the other pages
+ * The styles of the administrator's pages. Colors and shapes match the server's other pages
  * (`views/oauth/layout.eta`), but the content is wider.
  */
 export const STYLES = new Html(`

@@ -1,11 +1,14 @@
 import type { EndpointDescription } from 'portico';
 
-/** The path of the administrator's pages, below `base_path`. */
+/**
+ * The path of the first administrator's page, below `base_path`. All other administrator's pages
+ * are below it.
+ */
 export const ADMINISTRATION_PATH = '/oauth/admin';
 
 /**
- * The administrator's pages. These pages exist only if `oauth_server:admin_permission` is set. Each
- * page accepts only its own forms.
+ * The routes of the administrator's pages. They exist only if `oauth_server:admin_permission` is
+ * set. Each page accepts only its own forms.
  */
 export const ADMINISTRATION_TABLE = [
   { name: 'oauth_server_admin', path: ADMINISTRATION_PATH, methods: ['GET'], forPeople: true },

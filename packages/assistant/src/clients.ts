@@ -4,12 +4,12 @@ import { livingClients } from 'portico/extension';
 import type { AssistantConfig } from './config.ts';
 
 /**
- * The two clients of an assistant. The assistant uses the service client for itself, and the
- * linking client for users who link their accounts.
+ * The roles of the assistant's two clients. The service client is for requests that need no user,
+ * and the account-linking client is for users who have linked their accounts.
  */
 export type ClientRole = 'service' | 'account-linking';
 
-/** A client as the configuration describes it. */
+/** A client that the configuration requires. */
 export interface WantedClient {
   readonly role: ClientRole;
   readonly name: string;
@@ -18,10 +18,10 @@ export interface WantedClient {
   readonly redirectUris: readonly string[];
 }
 
-/** The registered client for a role, and how it differs from the configuration. */
+/** The registered client for a role, compared with the configuration. */
 export interface FoundClient {
   readonly wanted: WantedClient;
-  /** The registered client. It is null if no client is registered for the role. */
+  /** The registered client, or null if none is registered for this role. */
   readonly client: Client | null;
   /** How the registered client differs from the configuration. Empty if it does not differ. */
   readonly differences: readonly string[];
@@ -51,7 +51,7 @@ export function wantedClients(
 }
 
 /**
- * Returns the registered client for each role. If several clients could have the role, prefers one
+ * Returns the registered client for each role. If several clients could have a role, prefers one
  * that matches the configuration.
  */
 export async function findClients(
@@ -71,10 +71,10 @@ export async function findClients(
 }
 
 /**
- * Whether a client has this role. Only a client that an operator registered can have a role,
- * because other clients can choose any name and callback. The service client has the service scope.
- * The linking client has the name that `assistant:setup` gave it, and a configured callback or
- * scope. The vendor's callback alone is not enough, because other clients may use it too.
+ * Whether a client has this role. Only clients that an operator registered have a role, because
+ * other clients can choose any name and callback. The service client has the service scope. The
+ * account-linking client has the name from `assistant:setup`, and a configured callback or scope.
+ * The vendor's callback alone does not identify this client, because other clients may use it too.
  */
 export function playsRole(
   client: Client,
@@ -90,7 +90,7 @@ export function playsRole(
   );
 }
 
-/** Compares a client with the configuration. */
+/** Compares a registered client with the client that the configuration requires. */
 export function compareClient(client: Client, wanted: WantedClient): FoundClient {
   return { wanted, client, differences: findDifferences(client, wanted) };
 }
@@ -113,7 +113,7 @@ function shown(values: readonly string[]): string {
   return values.length === 0 ? 'none' : values.join(' ');
 }
 
-/** Returns advice on how to correct a client that differs from the configuration. */
+/** Returns advice on what to do if a client differs from the configuration. */
 export function differenceRemedy({ id }: Client): string {
   return (
     'review the difference. To use the configuration instead, revoke the client with npx portico ' +

@@ -6,15 +6,16 @@ const redirectUri = z
   .refine(isExactHttps, "must be an https callback URI, exactly as the vendor's console shows it");
 
 /**
- * Whether this redirect URI can be registered and uses https. A vendor cannot reach loopback URIs.
+ * Whether this redirect URI can be registered and uses https. Rejects loopback URIs, because a
+ * vendor cannot reach them.
  */
 function isExactHttps(value: string): boolean {
   return redirectUriProblem(value) === null && new URL(value).protocol === 'https:';
 }
 
 /**
- * The schema of the section `assistant`. It does not check the listing, which is checked when you
- * export it or run the doctor.
+ * The schema of the section `assistant`. It does not check the directory listing, which is checked
+ * when you export it or run the doctor.
  */
 export const assistantConfiguration = z.strictObject({
   account_linking: z.boolean({ error: 'must be true or false' }).default(false),
@@ -36,8 +37,8 @@ export const assistantConfiguration = z.strictObject({
 export type AssistantConfig = z.output<typeof assistantConfiguration>;
 
 /**
- * The settings in an application's section `assistant`. A missing or undefined setting has its
- * default.
+ * The settings in an application's section `assistant`. A missing or undefined setting gets its
+ * default value.
  */
 export interface AssistantConfigInput {
   /** Whether users can link their accounts to the assistant. Default: false. */
@@ -48,10 +49,13 @@ export interface AssistantConfigInput {
    */
   readonly redirect_uris?: readonly string[] | undefined;
   /**
-   * The scopes of the linking client. They must be the same as `mcp:oauth:scopes_supported`.
-   * Default: `['mcp:tools']`.
+   * The scopes of the account-linking client. They must be the same as
+   * `mcp:oauth:scopes_supported`. Default: `['mcp:tools']`.
    */
   readonly user_scopes?: readonly string[] | undefined;
-  /** The entry for the vendor's directory. Portico checks the entry when you export it. */
+  /**
+   * The listing for the vendor's directory. Portico checks the listing when you export it or run
+   * the doctor.
+   */
   readonly listing?: Readonly<Record<string, unknown>> | undefined;
 }

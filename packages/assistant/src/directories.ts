@@ -2,11 +2,11 @@ import type { RegisteredTool } from '@portico/mcp';
 import { type Finding } from 'portico';
 import { failing, ok } from 'portico/extension';
 
-/** Returns why a directory would reject a tool, or null. */
+/** A check of one tool. Returns the reason why the directory would reject the tool, or null. */
 type Rule = (tool: RegisteredTool) => string | null;
 
 interface Directory {
-  /** The directory's name in findings. */
+  /** The directory's name in the doctor's findings. */
   readonly called: string;
   /** The URL of the directory's published rules. */
   readonly source: string;
@@ -47,12 +47,15 @@ const DIRECTORIES = {
   },
 } satisfies Readonly<Record<string, Directory>>;
 
-/** A directory's name, as written on the command line. */
+/** A directory's name, as used on the command line. */
 export type DirectoryName = keyof typeof DIRECTORIES;
 
 export const DIRECTORY_NAMES = Object.keys(DIRECTORIES) as readonly DirectoryName[];
 
-/** Returns a finding for each tool that the directory would reject, with the reason. */
+/**
+ * Returns a finding for each tool that the directory would reject, with the reasons. If it would
+ * reject no tool, returns one finding that says so.
+ */
 export function examineDirectory(
   name: DirectoryName,
   tools: readonly RegisteredTool[],

@@ -3,7 +3,7 @@ import type { Application, AuthorizationServer, Check, Finding } from 'portico';
 import { failing, ok } from 'portico/extension';
 import type { AssistantConfig } from './config.ts';
 
-/** The parts of an application that the doctor examines. */
+/** The objects that the doctor examines. */
 export interface Subject {
   readonly application: Application;
   readonly server: AuthorizationServer;
@@ -12,12 +12,12 @@ export interface Subject {
 }
 
 /**
- * The result of an examination. A finding is about the examined part, unless it names another part.
+ * The results of an examination. A result is about the examined part, unless it names another part.
  */
 export type Findings = readonly (Finding | Check)[];
 
 /**
- * Requests the three documents that an assistant reads first, with the same requests as an
+ * Checks the three documents that an assistant fetches first, by sending the same requests as an
  * assistant.
  */
 export async function examineDiscovery(subject: Subject): Promise<Findings> {

@@ -17,19 +17,19 @@ import { assistantConfig } from './setup.ts';
 
 /** The report that `assistant:doctor` prints with `--json`. */
 export interface AssistantReport {
-  /** False if a check fails. */
+  /** Whether no check has failed. Warnings do not matter. */
   readonly healthy: boolean;
-  /** The checks, in the order of examination. Each part has at least one check. */
+  /** All checks, in the order in which they ran. Each examined part has at least one check. */
   readonly checks: readonly Check[];
 }
 
 type Examination = (subject: Subject) => Promise<Findings> | Findings;
 
 /**
- * Examines everything that an assistant needs, and changes nothing. Where possible, sends requests
- * directly to the application, so it cannot check the network between the vendor and this server.
- * With `serverOnly`, skips the listing. `directories` lists the directories whose rules the tools
- * must follow.
+ * Checks everything that an assistant needs, and changes nothing. Sends requests directly to the
+ * application, so it cannot check the network between the vendor and this server. Skips the listing
+ * if `serverOnly` is true. Also checks the tools against the rules of each directory in
+ * `directories`.
  */
 export async function examineAssistant(
   application: Application,
@@ -136,8 +136,8 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
 }
 
 /**
- * Checks that each of the two clients has only the grants and scopes of its role. Also lists all
- * other clients that can use the tools.
+ * Checks that each of the two clients has only the grants and scopes of its role. Also reports
+ * every other client that can use the tools.
  */
 async function examineClients(subject: Subject): Promise<Findings> {
   const { application, server, config } = subject;
@@ -167,7 +167,7 @@ function examineClient(found: FoundClient): Finding {
   return ok(`${client.id} matches the configuration; its grants: ${wanted.grants.join(', ')}`);
 }
 
-/** Finds all other clients that have one of the resource's scopes. */
+/** Reports every other client that has one of the resource's scopes. */
 async function examineOthers(
   { server, mcp, config }: Subject,
   known: readonly FoundClient[],

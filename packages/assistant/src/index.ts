@@ -1,6 +1,6 @@
 /**
- * The voice-assistant plugin. It contains defaults, the setup of clients, diagnostics and the
- * export of the listing.
+ * The voice-assistant plugin. It adds default settings, and commands that register the assistant's
+ * clients, export the directory listing and check the setup.
  */
 export { assistant } from './plugin.ts';
 export type { AssistantConfigInput } from './config.ts';

@@ -1,12 +1,12 @@
 import type { ConfigurationProblem } from '@portico/sql';
 import { z } from 'zod';
 
-/** Valid metadata of a listing. It is the `en-US` entry in the vendor's add-on schema. */
+/** A valid directory listing: the `en-US` entry in the vendor's add-on schema. */
 export type Listing = Readonly<Record<string, unknown>>;
 
 /**
- * Returns every problem with `assistant:listing`, each with its path. The list is empty if the
- * listing can be exported. Images are not read.
+ * Returns every problem with `assistant:listing`, each with the path of the setting. An empty list
+ * means that the listing can be exported. Does not fetch the images.
  */
 export function listingProblems(listing: unknown): readonly ConfigurationProblem[] {
   if (!isMap(listing)) {
@@ -27,8 +27,8 @@ export function listingProblems(listing: unknown): readonly ConfigurationProblem
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Returns the number of characters as people count them (grapheme clusters). For example, a flag
- * counts as one character, and so does a letter with accents.
+ * Returns the number of characters as people see them (grapheme clusters). For example, a flag is
+ * one character, and so is a letter with accents.
  */
 export function countCharacters(text: string): number {
   return [...graphemes.segment(text)].length;
@@ -40,7 +40,7 @@ const BANNER_SIZE = '1200x600';
 const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
 
 /**
- * Treats a missing section, or a section that is not a map, as an empty section. The check then
+ * Treats a missing section as an empty map, and also a section that is not a map. The check then
  * reports a problem for each missing value.
  */
 function section<Shape extends z.core.$ZodShape>(shape: Shape) {
@@ -62,12 +62,15 @@ function text(longest: number) {
 }
 
 /**
- * Matches a string that begins with `https://`. Does not match `https:kitchen.example`: a URL
- * parser would correct it, but the vendor receives it as written.
+ * Matches strings that begin with `https://`. A URL parser would also accept and correct
+ * `https:kitchen.example`, but the vendor receives the URL as written.
  */
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 
-/** Returns the URL if it uses https and has a host and no credentials, or else null. */
+/**
+ * Returns the parsed URL if it uses https, and has a host and no credentials. Otherwise, returns
+ * null.
+ */
 function parseHttps(value: string): URL | null {
   if (!WRITTEN_HTTPS.test(value) || !URL.canParse(value)) return null;
   const url = new URL(value);
@@ -85,14 +88,17 @@ const imageUri = z
   .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
 
 /**
- * Whether the value is a list. If it is, the check of the whole list runs even if some items are
+ * Whether the value is a list. For a list, checks of the whole list run even if some items are
  * invalid.
  */
 function isList({ value }: { readonly value: unknown }): boolean {
   return Array.isArray(value);
 }
 
-/** Returns the side length of a square icon. The size is a number or a string such as `72x72`. */
+/**
+ * Returns the side length of a square icon. The size is a number, or a string such as `72x72`.
+ * Returns null for any other value.
+ */
 function iconSize(value: unknown): number | null {
   if (typeof value === 'number') return value;
   const [, width = '', height = ''] = /^(\d+)x(\d+)$/.exec(String(value)) ?? [];
@@ -166,8 +172,8 @@ const listingSchema = z.object({
 // --- the export ----------------------------------------------------------------------------------
 
 /**
- * Returns the content of `addon-package/addon.json`: the listing and the MCP URL. It contains no
- * credentials.
+ * Returns the content of `addon-package/addon.json`: the listing and the URL of the MCP endpoint.
+ * It contains no credentials.
  */
 export function addonManifest(
   listing: Listing,
@@ -186,7 +192,8 @@ export function addonManifest(
 }
 
 /**
- * Converts the sizes to strings, as the vendor's format requires. For example, 72 becomes "72x72".
+ * Converts the icon sizes to strings, as the vendor's format requires. For example, 72 becomes
+ * "72x72".
  */
 function withTextSizes(listing: Listing): Listing {
   const { mediaAssets: media } = listing;

@@ -11,9 +11,10 @@ import {
 const COMMANDS: readonly AddCommands[] = [addAssistantSetup, addAssistantDoctor];
 
 /**
- * The voice-assistant plugin. List it after `oauthServer()` and `mcp()`. It reads the variables
- * `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and `ASSISTANT_NAME` to set the issuer, the resource and
- * the audience. It adds the commands `assistant:setup` and `assistant:doctor`.
+ * Creates the voice-assistant plugin. Add it after `oauthServer()` and `mcp()`. The variables
+ * `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and `ASSISTANT_NAME` set the issuer, the resource with the
+ * audience, and the server's name. The plugin adds the commands `assistant:setup` and
+ * `assistant:doctor`.
  */
 export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
   return {
@@ -32,13 +33,13 @@ export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
 }
 
 /**
- * The maximum length of the server's name, in characters. A client's name is the server's name plus
- * a suffix, and may have at most 100 characters.
+ * The maximum length of the server's name, in characters. It leaves room for a suffix, because a
+ * client's name may have at most 100 characters.
  */
 const LONGEST_NAME = 90;
 
 function defaults(env: Environment): ConfigMap {
-  // Treat an empty variable like a missing one.
+  // Treat an empty variable as missing.
   const name = env['ASSISTANT_NAME'] || undefined;
   const resource = env['ASSISTANT_MCP_RESOURCE'] || undefined;
   return {

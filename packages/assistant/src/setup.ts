@@ -24,27 +24,30 @@ import { addonManifest, listingProblems, type Listing } from './listing.ts';
 
 /** The result of `assistant:setup` for one client. */
 export interface ClientSetup {
-  /** Which of the two clients this is. */
+  /** The role of this client. */
   readonly role: ClientRole;
   /** The client's id. */
   readonly client_id: string;
-  /** The secret of a newly registered client, shown only once. Null for other clients. */
+  /**
+   * The secret of a newly registered client, or null for an existing client. It is shown only once.
+   */
   readonly client_secret: string | null;
   /**
-   * What `assistant:setup` did with the client. `differs` means that the registration differs from
-   * the configuration. `assistant:setup` leaves such a registration unchanged.
+   * The result for this client. `differs` means that an existing client differs from the
+   * configuration. `assistant:setup` does not change such a client.
    */
   readonly state: 'registered' | 'unchanged' | 'differs';
-  /** A short description of each difference. The list is empty unless the state is `differs`. */
+  /** A short description of each difference. Empty unless the state is `differs`. */
   readonly differences: readonly string[];
-  /** What you can do about the differences, or null. */
+  /** How to resolve the differences, or null if there are none. */
   readonly remedy: string | null;
 }
 
 /** The result of `assistant:setup`. */
 export interface AssistantSetup {
   /**
-   * The canonical resource (RFC 8707) of the assistant's tokens, such as `https://app.example/mcp`.
+   * The canonical resource (RFC 8707) for the assistant's tokens, such as
+   * `https://app.example/mcp`.
    */
   readonly resource: string;
   /** One client for each role. */
@@ -52,8 +55,8 @@ export interface AssistantSetup {
 }
 
 /**
- * Registers the missing clients. Calls `report` for each client immediately, so that its new secret
- * is shown even if a later step fails. Existing clients stay unchanged, even if they differ from
+ * Registers the missing clients. Calls `report` for each client immediately, so that a new secret
+ * is shown even if a later step fails. Does not change existing clients, even if they differ from
  * the configuration.
  */
 export async function setUpAssistant(
@@ -76,7 +79,7 @@ export async function setUpAssistant(
 async function register(server: AuthorizationServer, wanted: WantedClient): Promise<ClientSetup> {
   const { role, name, grants, scopes, redirectUris } = wanted;
   const registration = { name, grants, scopes, redirectUris };
-  // Use `createUnless`, because another process may be registering the same client.
+  // Use `createUnless`, because another process may register the same client at the same time.
   const { client, secret, created } = await server.clients.createUnless(
     registration,
     (each) => playsRole(each, wanted),
@@ -103,20 +106,26 @@ export function assistantConfig(application: Application): AssistantConfig {
   return application.config['assistant'] as AssistantConfig;
 }
 
-/** Thrown if the listing cannot be exported. The error contains all problems. */
+/**
+ * Thrown if the directory listing cannot be exported. The error contains all problems with the
+ * listing.
+ */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
   /** All problems, each with the key of its setting. */
   readonly problems: readonly ConfigurationProblem[];
 
-  /** Builds the message from the problems, one per line. */
+  /** Creates the message from the problems, with one problem per line. */
   constructor(problems: readonly ConfigurationProblem[]) {
     super(problems.map(({ key, message }) => `${key}: ${message}`).join('\n'));
     this.problems = problems;
   }
 }
 
-/** Returns the text of the manifest. Throws a ListingError if the listing has problems. */
+/**
+ * Returns the content of the manifest file. Throws a ListingError if the directory listing has
+ * problems.
+ */
 export function manifestText(application: Application): string {
   const { listing } = assistantConfig(application);
   const problems = listingProblems(listing);
@@ -125,24 +134,25 @@ export function manifestText(application: Application): string {
   return `${jsonText(manifest, undefined, 2)}\n`;
 }
 
-/** A manifest in a temporary file in the target folder. */
+/** A manifest in a temporary file in the target folder, ready to be published. */
 export interface ManifestDraft {
   /**
-   * Publishes the manifest in one atomic step. If the target file exists, returns false and does
-   * not replace it.
+   * Publishes the manifest atomically. If the target file already exists, leaves it unchanged and
+   * returns false.
    */
   publish(): Promise<boolean>;
   discard(): Promise<void>;
 }
 
-/** Writes the draft of a manifest. Rejects if the folder is not writable. */
+/** Writes the manifest to a temporary file. Rejects if the folder is not writable. */
 export async function draftManifest(file: string, manifest: string): Promise<ManifestDraft> {
   const draft = path.join(path.dirname(file), `.${path.basename(file)}-${randomUUID()}`);
   await writeFile(draft, manifest, { flag: 'wx' });
   return {
     async publish() {
       try {
-        // Create a link, because it fails if the file exists. A rename would replace the file.
+        // Create a hard link, which fails if the target file exists. A rename would replace that
+        // file.
         await link(draft, file);
         return true;
       } catch (error) {

@@ -1,4 +1,5 @@
-// The user's decisions: the options, the answers, and the defaults from what was detected.
+// Collects the user's decisions from command-line options and answers. The defaults fit the
+// detected application.
 import fs, { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -9,15 +10,15 @@ import type { Options } from './options.ts';
 import type { Questions } from './questions.ts';
 
 /**
- * The database with the users table. `value` is the path of a SQLite file, or the URL of a database
- * server.
+ * The database that contains the users table. `value` is the path of a SQLite file, or the URL of a
+ * database server.
  */
 export interface UsersDatabase {
   readonly engine: 'sqlite' | 'postgres' | 'mariadb';
   readonly value: string;
 }
 
-/** The users table, and its columns. */
+/** The names of the users table and its columns. */
 export interface UsersTable {
   readonly name: string;
   readonly id: string;
@@ -33,7 +34,10 @@ export interface Answers {
   readonly table: UsersTable;
 }
 
-/** Asks all questions about an existing application. Throws a `Failure` if an answer is wrong. */
+/**
+ * Asks all questions about an existing application. Throws a `Failure` if an option or an answer is
+ * invalid.
+ */
 export async function askAboutApplication(
   detected: Detected,
   options: Options,
@@ -90,7 +94,7 @@ async function askForFramework(
   );
 }
 
-/** Returns the framework of a new application. */
+/** Asks which framework a new application uses. */
 export async function askForNewFramework({ framework }: Options, questions: Questions) {
   const answer = await questions.ask(
     {
@@ -106,7 +110,7 @@ export async function askForNewFramework({ framework }: Options, questions: Ques
   return NEW_FRAMEWORKS.find((name) => name === answer) ?? 'kit';
 }
 
-/** Returns the public URL, and the redirect URI of the first client. */
+/** Returns the public URL, and the redirect URI for the first client. */
 export async function askForUrls(
   env: Detected['env'],
   options: Options,
@@ -124,7 +128,7 @@ export async function askForUrls(
   return { url: new URL(url).origin, redirect };
 }
 
-/** Returns why Portico's console would reject this redirect URI of the first client, or null. */
+/** Returns the reason why Portico's console would reject this redirect URI, or null. */
 function redirectProblem(text: string): string | null {
   if (!URL.canParse(text)) return 'is not a URL';
   if (!/^https?:\/\/[!$-;=?-[\]_a-z~]+$/i.test(text))
@@ -157,7 +161,7 @@ function checkName(text: string): string | null {
 }
 
 function checkDatabase(text: string): string | null {
-  // A single letter before a colon is a Windows drive.
+  // Require at least two letters, because a single letter before a colon is a Windows drive.
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/i.exec(text) ?? [];
   if (scheme === undefined) return null;
   if (/^(?:sqlite|file)$/.test(scheme) && !rest.startsWith('//'))
@@ -175,8 +179,8 @@ function toDatabase(text: string): UsersDatabase {
 }
 
 /**
- * Returns the database of a new application. Throws a `Failure` if Portico cannot open the
- * database.
+ * Returns the database of a new application. Throws a `Failure` if the database is not supported or
+ * its URL is invalid.
  */
 export function newDatabase(text: string): UsersDatabase {
   const problem = checkDatabase(text);
@@ -184,22 +188,24 @@ export function newDatabase(text: string): UsersDatabase {
   return toDatabase(text);
 }
 
-/** The database that the application probably uses. */
+/** Guesses which database the application uses, so that the question has a default answer. */
 function likelyDatabase({ folder, env, database }: Detected): string {
   const url = env['DATABASE_URL'];
   if (env['USERS_DATABASE'] !== undefined) return env['USERS_DATABASE'];
   if (url !== undefined && checkDatabase(url) === null) return url;
   if (database === 'pg') return 'postgres://localhost:5432/app';
   if (database === 'mysql2' || database === 'mariadb') return 'mysql://localhost:3306/app';
-  // Older versions of Node do not export globSync. A named import would fail before the version
-  // check.
+  // Use globSync as a property. Older versions of Node do not export it, so an import by name would
+  // fail before the version check runs.
   const [file] = fs.globSync(['*.{sqlite,sqlite3,db}', '{data,db,prisma}/*.{sqlite,sqlite3,db}'], {
     cwd: folder,
   });
   return file ?? 'app.sqlite';
 }
 
-/** Throws a `Failure` if the SQLite file exists and does not contain this table. */
+/**
+ * Throws a `Failure` if the SQLite file exists but does not contain this table with these columns.
+ */
 function examineTable(folder: string, { engine, value }: UsersDatabase, table: UsersTable): void {
   const file = path.resolve(folder, value);
   if (engine !== 'sqlite' || !existsSync(file)) return;
@@ -218,7 +224,8 @@ function examineTable(folder: string, { engine, value }: UsersDatabase, table: U
 function columnsOf(file: string, table: string): readonly string[] {
   let database: DatabaseSync | undefined;
   try {
-    // On older versions of Node, an import would fail before the version check.
+    // Do not import `node:sqlite` at the top of the file. On older versions of Node, the import
+    // would fail before the version check runs.
     const sqlite = process.getBuiltinModule('node:sqlite');
     database = new sqlite.DatabaseSync(file, { readOnly: true });
     return database

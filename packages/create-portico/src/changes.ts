@@ -1,4 +1,4 @@
-// Turns a plan into file changes, and makes them. Never overwrites a file.
+// Turns a plan into file changes, and applies them. Never overwrites a file.
 import {
   appendFileSync,
   closeSync,
@@ -19,7 +19,7 @@ import { Failure } from './failure.ts';
 import type { Plan } from './plan.ts';
 import { textOf } from './text-of.ts';
 
-/** A change of one file. Paths are relative to the application's folder. */
+/** A change to one file. Paths are relative to the application's folder. */
 export type Change =
   | {
       readonly kind: 'create';
@@ -35,7 +35,7 @@ export type Change =
       readonly before: string;
     };
 
-/** Returns the changes that are still needed. After a complete run, the list is empty. */
+/** Returns the changes that are still needed. Returns an empty list after a complete run. */
 export function changesOf(plan: Plan): readonly Change[] {
   const files = plan.files.flatMap(({ path: file, text }): readonly Change[] => {
     const present = textOf(path.join(plan.folder, file));
@@ -46,7 +46,7 @@ export function changesOf(plan: Plan): readonly Change[] {
   return [...files, ...manifestChange(plan), ...ignoreChange(plan), ...envChange(plan)];
 }
 
-/** Leaves the existing file unchanged. Writes the new text to another file in the same folder. */
+/** Keeps the existing file, and writes the new text to another file in the same folder. */
 function besides(folder: string, file: string, text: string): readonly Change[] {
   const beside = `${file}.portico.new`;
   const present = textOf(path.join(folder, beside));
@@ -97,7 +97,7 @@ function envChange({ folder, env: { file, values } }: Plan): readonly Change[] {
   );
 }
 
-/** Returns a line for `.env` that Node reads as the same value. */
+/** Returns a line for `.env` from which Node reads exactly this value. */
 function setting(name: string, value: string): string {
   if (/^[\w:/.@%+=-]*$/.test(value)) return `${name}=${value}`;
   const line = [`'`, '"', '`']
@@ -121,7 +121,7 @@ function added(file: string, present: string | null, lines: readonly string[]): 
   return [{ kind: 'append', path: file, text: `${separator}${text}` }];
 }
 
-/** Makes all changes, or none. If a change fails, undoes the earlier changes. */
+/** Makes all changes or none. If a change fails, reverts the earlier changes. */
 export function makeChanges(folder: string, changes: readonly Change[]): void {
   const undo: (() => void)[] = [];
   try {
@@ -135,8 +135,8 @@ export function makeChanges(folder: string, changes: readonly Change[]): void {
 }
 
 /**
- * Undoes one step. If this fails, returns the error message, so that the caller can still undo the
- * other steps.
+ * Reverts one change. If this fails, returns the error message instead of throwing, so that the
+ * caller can still revert the other changes.
  */
 function problemOf(step: () => void): readonly string[] {
   try {
@@ -150,7 +150,8 @@ function problemOf(step: () => void): readonly string[] {
 function makeChange(file: string, change: Change, undo: (() => void)[]): void {
   if (change.kind === 'create') {
     makeFolder(path.dirname(file), undo);
-    // `wx` fails if the file exists, so nothing is overwritten.
+    // Open the file with `wx`, which fails if the file exists. An existing file is never
+    // overwritten.
     const descriptor = openSync(file, 'wx', change.mode ?? 0o666);
     undo.push(() => rmSync(file));
     try {
@@ -170,7 +171,7 @@ function makeChange(file: string, change: Change, undo: (() => void)[]): void {
   }
 }
 
-/** Creates a folder, and the missing folders above it. */
+/** Creates a folder and its missing parent folders. */
 function makeFolder(folder: string, undo: (() => void)[]): void {
   if (existsSync(folder)) return;
   makeFolder(path.dirname(folder), undo);

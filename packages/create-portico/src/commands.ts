@@ -15,9 +15,9 @@ const ADD: Readonly<Record<PackageManager, { readonly add: string; readonly dev:
 };
 
 /**
- * Returns the packages to install. Portico's packages have a version, or are tarballs from `npm run
- * pack`. All other packages stay unchanged. `given` is a version, a tarball, or the folder with the
- * tarballs.
+ * Returns the packages to install. `given` is a version of Portico, a tarball, or a folder with the
+ * tarballs from `npm run pack`. Adds the version to the names of Portico's packages, or replaces
+ * these names with tarballs. Other names stay unchanged.
  */
 export function porticoPackages(
   packages: readonly string[],
@@ -47,7 +47,7 @@ function tarballOf(name: string, folder: string): string {
   return path.join(folder, file);
 }
 
-/** Returns the commands that install packages. */
+/** Returns the commands that install the missing packages. */
 export function installCommands(
   plan: Plan,
   packages: readonly string[],
@@ -62,7 +62,7 @@ export function installCommands(
 }
 
 /**
- * Whether a package is installed. `wanted` is the package's name, with or without a major version.
+ * Whether a package is installed. `wanted` is the package's name, and may end with a major version.
  */
 function isInstalled(folder: string, wanted: string): boolean {
   const [, name = '', major] = /^(.[^@]*)(?:@(\d+))?$/.exec(wanted) ?? [];
@@ -72,7 +72,7 @@ function isInstalled(folder: string, wanted: string): boolean {
   return major === undefined || version.startsWith(`${major}.`);
 }
 
-/** Returns a command as you would type it in a shell. */
+/** Returns a command line that you can type in a shell. */
 export const typed = (command: readonly string[]): string =>
   command
     .map((word) =>
@@ -80,12 +80,15 @@ export const typed = (command: readonly string[]): string =>
     )
     .join(' ');
 
-/** Characters without a special meaning in a Windows shell. Arguments with a space are quoted. */
+/**
+ * Matches arguments without characters that have a special meaning in a Windows shell. The caller
+ * puts arguments with spaces in quotation marks.
+ */
 const PLAIN = /^[\p{L}\p{N}_@+=:,./\\~ -]+$/u;
 
 /**
- * On a platform that starts the package manager in a shell, throws a `Failure` if an argument has a
- * character with a special meaning in the shell.
+ * Throws a `Failure` if an argument contains a character with a special meaning in a shell. Does
+ * nothing except on Windows, where `install` starts the package manager in a shell.
  */
 export function checkForShell(command: readonly string[]): void {
   const wrong =
@@ -96,7 +99,7 @@ export function checkForShell(command: readonly string[]): void {
     );
 }
 
-/** Installs packages. On Windows, package managers are scripts that only a shell can start. */
+/** Installs packages. Uses a shell on Windows, because package managers are scripts there. */
 export function install(folder: string, command: readonly string[], streams: Streams): void {
   checkForShell(command);
   const line = command.map((word) => (word.includes(' ') ? `"${word}"` : word)).join(' ');
@@ -104,7 +107,10 @@ export function install(folder: string, command: readonly string[], streams: Str
   run(folder, isScript ? [line] : command, streams, { shown: typed(command), shell: isScript });
 }
 
-/** Runs a command in the application's folder. Throws a `Failure` if the command fails. */
+/**
+ * Runs a command in the application's folder and prints its output. Throws a `Failure` if the
+ * command fails.
+ */
 function run(
   folder: string,
   [program = '', ...args]: readonly string[],
@@ -126,7 +132,10 @@ function run(
     );
 }
 
-/** Runs the console's commands, but registers no client or account a second time. */
+/**
+ * Runs the commands of Portico's console. Skips commands that would register a client or an account
+ * a second time.
+ */
 export function runConsole(plan: Plan, streams: Streams): void {
   for (const { args } of missingCommands(plan, streams))
     run(plan.folder, consoleCommand(plan, args), streams, {
@@ -152,7 +161,7 @@ function* missingCommands(plan: Plan, streams: Streams): Generator<Command> {
   }
 }
 
-/** Runs a console command that lists entries. Returns one property of each entry. */
+/** Runs a console command that lists entries, and returns one property of each entry. */
 function listed(plan: Plan, name: string, property: string, streams: Streams): readonly unknown[] {
   const [program = '', ...args] = consoleCommand(plan, [name, '--json']);
   const { status, stdout, stderr } = spawnSync(program, args, {
@@ -168,7 +177,10 @@ function listed(plan: Plan, name: string, property: string, streams: Streams): r
   return all.map((each) => each[property]);
 }
 
-/** The environment of the console. If `.env.local` exists, Portico does not read `.env`. */
+/**
+ * The environment variables for the console. Portico itself does not read `.env` if `.env.local`
+ * exists, so pass the settings of both files.
+ */
 const environmentOf = ({ folder }: Plan) => ({ ...settingsOf(folder), ...process.env });
 
 function consoleCommand({ folder, app }: Plan, args: readonly string[]): readonly string[] {
@@ -176,7 +188,7 @@ function consoleCommand({ folder, app }: Plan, args: readonly string[]): readonl
   return [process.execPath, program, '--app', app, ...args];
 }
 
-/** Returns the commands of the console as you would type them in a shell. */
+/** Returns the console's commands, in the form that you can type in a shell. */
 export const consoleCommands = (plan: Plan): readonly string[] =>
   plan.commands.map(({ args }) => typedCommand(plan, args));
 

@@ -1,4 +1,4 @@
-// Detects how an application is built. Writes nothing.
+// Finds out how an existing application is built. Writes nothing.
 import fs, { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
@@ -32,19 +32,19 @@ export interface Detected {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly framework: Framework | GuideOnly;
-  /** The major version of the framework, or null if package.json does not show it. */
+  /** The major version of the framework, or null if package.json does not contain it. */
   readonly major: number | null;
   readonly language: 'typescript' | 'javascript';
   readonly modules: 'esm' | 'commonjs';
-  /** Whether imports of TypeScript files may end in `.ts`. */
+  /** Whether the application's imports may end in `.ts`. */
   readonly importsTs: boolean;
   readonly packageManager: PackageManager;
   readonly database: DatabaseLibrary | null;
-  /** The major version of `@types/node`, or null if package.json does not name it. */
+  /** The major version of `@types/node`, or null if package.json does not list this package. */
   readonly nodeTypes: number | null;
-  /** The application's SQLite library, if the application does not use Node's own library. */
+  /** The SQLite library that the application uses instead of `node:sqlite`, or null. */
   readonly otherSqlite: 'better-sqlite3' | 'another' | null;
-  /** The library that manages sessions, or null if no known library is installed. */
+  /** The application's session library, or null if no known library is installed. */
   readonly session: string | null;
   /** The name of the environment file that Portico reads. */
   readonly envFile: '.env' | '.env.local';
@@ -59,14 +59,18 @@ const LOCK_FILES: readonly (readonly [file: string, PackageManager])[] = [
   ['bun.lockb', 'bun'],
 ];
 
-/** Whether all files in the folder are files that a new repository has. */
+/**
+ * Whether the folder is missing, or contains only files that a new repository has, such as a
+ * README.
+ */
 export function isEmpty(folder: string): boolean {
   const started = new Set(['.git', '.gitignore', 'README.md', 'LICENSE']);
   return !existsSync(folder) || readdirSync(folder).every((name) => started.has(name));
 }
 
 /**
- * Reads the application in a folder. Throws a `Failure` if the folder has no readable package.json.
+ * Reads how the application in a folder is built. Throws a `Failure` if the folder has no readable
+ * package.json.
  */
 export function detect(folder: string): Detected {
   const manifest = readManifest(folder);
@@ -109,7 +113,7 @@ function readManifest(folder: string): Manifest {
     const value = JSON.parse(readFileSync(file, 'utf8')) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Ignore the error. The message below fits every reason.
+    // Ignore the error, because the error below also fits a file that is not valid JSON.
   }
   throw new Failure(`${file} does not contain a JSON object. Fix this file first.`);
 }
@@ -135,7 +139,10 @@ function isTypeScript(folder: string, has: (name: string) => boolean): boolean {
   return existsSync(path.join(folder, 'tsconfig.json')) || has('typescript');
 }
 
-/** The text of tsconfig.json without comments, or an empty text. */
+/**
+ * Returns the text of tsconfig.json without comment lines. Returns an empty string if the file does
+ * not exist.
+ */
 function compilerOptions(folder: string): string {
   const file = path.join(folder, 'tsconfig.json');
   return existsSync(file) ? readFileSync(file, 'utf8').replaceAll(/^\s*\/\/.*$/gm, '') : '';
@@ -147,7 +154,8 @@ function moduleKindOf(
   language: Detected['language'],
 ): Detected['modules'] {
   if (type === 'module') return 'esm';
-  // Bundlers and `module: esnext` create ES modules, even if package.json declares CommonJS.
+  // With a bundler or `module: esnext`, TypeScript creates ES modules, even if package.json
+  // declares CommonJS.
   const isEsm = /"module"\s*:\s*"(?:es|preserve)/i.test(compilerOptions(folder));
   return language === 'typescript' && isEsm ? 'esm' : 'commonjs';
 }
@@ -164,10 +172,13 @@ function majorOf(range: string | undefined): number | null {
   return major === undefined ? null : Number(major);
 }
 
-/** Looks for an import of node:sqlite in files of the top two folder levels. */
+/**
+ * Whether the application imports node:sqlite. Searches only the application's folder and its
+ * subfolders `src`, `lib` and `app`.
+ */
 function usesNodeSqlite(folder: string): boolean {
-  // Older versions of Node do not export globSync. A named import would fail before the version
-  // check.
+  // Use globSync as a property. Older versions of Node do not export it, so an import by name would
+  // fail before the version check runs.
   return fs
     .globSync(['*.{ts,js,mjs,cjs,mts}', '{src,lib,app}/*.{ts,js,mjs,cjs,mts}'], {
       cwd: folder,
@@ -180,7 +191,7 @@ export function settingsOf(folder: string): Detected['env'] {
   return { ...readEnv(path.join(folder, '.env')), ...readEnv(path.join(folder, '.env.local')) };
 }
 
-/** Returns the settings in one file. */
+/** Returns the settings in one environment file. Returns no settings if the file does not exist. */
 export function readEnv(file: string): Detected['env'] {
   return parseEnv(textOf(file) ?? '');
 }

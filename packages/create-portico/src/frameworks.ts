@@ -1,5 +1,5 @@
-// The frameworks, their guides, and the packages in package.json that identify frameworks and
-// libraries.
+// The supported frameworks and their guides, and the dependencies in package.json that identify
+// frameworks and libraries.
 
 /** The frameworks for which this package writes files. */
 export const FRAMEWORKS = [
@@ -17,18 +17,22 @@ export const FRAMEWORKS = [
 export type Framework = (typeof FRAMEWORKS)[number];
 
 /**
- * The frameworks that a new application can have. The other frameworks have their own generators.
+ * The frameworks for which this package can create a new application. The other frameworks have
+ * their own generators.
  */
 export const NEW_FRAMEWORKS = ['kit', 'express', 'fastify', 'hono', 'koa', 'node'] as const;
 
 export type NewFramework = (typeof NEW_FRAMEWORKS)[number];
 
-/** Frameworks that have a guide, but no generated files. */
+/** Frameworks and runtimes that have a guide, but for which this package writes no files. */
 export const GUIDE_ONLY = ['adonisjs', 'bun', 'deno'] as const;
 
 export type GuideOnly = (typeof GUIDE_ONLY)[number];
 
-/** The dependency that identifies each framework. The first match decides. */
+/**
+ * The dependencies that identify frameworks. If an application has several of them, the first one
+ * in this list decides.
+ */
 export const DEPENDENCIES: readonly (readonly [dependency: string, Framework | GuideOnly])[] = [
   ['next', 'next'],
   ['@sveltejs/kit', 'sveltekit'],
@@ -45,7 +49,7 @@ export const DEPENDENCIES: readonly (readonly [dependency: string, Framework | G
 export const guideOf = (framework: string): string =>
   framework === 'kit' ? 'docs/getting-started.md' : `docs/mounting/${framework}.md`;
 
-/** The database libraries, by the dependency that identifies each. */
+/** The known database libraries, by the names of their packages. */
 export const DATABASE_LIBRARIES = [
   '@prisma/client',
   'drizzle-orm',
@@ -58,7 +62,7 @@ export const DATABASE_LIBRARIES = [
 
 export type DatabaseLibrary = (typeof DATABASE_LIBRARIES)[number] | 'node:sqlite';
 
-/** The session libraries of each framework, by the dependency that identifies each. */
+/** The known session libraries for each framework, by the names of their packages. */
 export const SESSION_LIBRARIES: Readonly<Partial<Record<Framework, readonly string[]>>> = {
   express: ['passport', 'express-session'],
   nest: ['passport', 'express-session'],

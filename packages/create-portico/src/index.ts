@@ -25,9 +25,9 @@ export type { Streams } from './questions.ts';
 const PACKAGE = path.join(import.meta.dirname, '..');
 
 /**
- * Adds Portico to the application in a folder, or creates a new application in an empty folder.
- * Takes the command-line arguments and the streams. Never overwrites a file. Resolves to the exit
- * code: 0 done, 1 a step failed, 2 wrong input, 130 cancelled.
+ * Adds Portico to an existing application, or creates a new application in an empty folder. `args`
+ * contains the command-line arguments. Never overwrites a file. Resolves to the exit code: 0 done,
+ * 1 a step failed, 2 invalid input, 130 canceled.
  *
  * @example
  * const code = await createPortico(['--yes', '--no-install'], {
@@ -75,7 +75,7 @@ async function carryOut(options: Options, streams: Streams): Promise<void> {
 }
 
 /**
- * Asks all questions, and returns the plan. `runs` is false if the console cannot load the
+ * Asks all questions, and returns the plan. `runs` is false if Portico's console cannot load the
  * application's source code.
  */
 async function decide(folder: string, options: Options, questions: Questions) {
@@ -95,7 +95,7 @@ async function decide(folder: string, options: Options, questions: Questions) {
   return { plan, runs: canLoadSource(detected) };
 }
 
-/** Whether an earlier run created this application, and its files are unchanged. */
+/** Whether an earlier run has created this application, and its files are still unchanged. */
 function isBegun(folder: string, framework: NewFramework): boolean {
   return templatesOf(framework).every((file) => textOf(path.join(folder, file.path)) === file.text);
 }
@@ -113,7 +113,8 @@ async function decideNew(
 }
 
 /**
- * Returns the files of a new application. All frameworks except the kit share the file `users.ts`.
+ * Returns the files of a new application. All frameworks except the kit use the same file
+ * `users.ts`.
  */
 function templatesOf(framework: NewFramework): readonly WrittenFile[] {
   const folder = path.join(PACKAGE, 'templates', 'new');

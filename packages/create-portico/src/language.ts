@@ -1,4 +1,7 @@
-/** Keeps the text between « and » for TypeScript, and removes it for JavaScript. */
+/**
+ * Adapts a template to the application's language. Keeps the text between « and » for TypeScript,
+ * and removes it for JavaScript.
+ */
 export function forLanguage(text: string, language: 'typescript' | 'javascript'): string {
   return language === 'typescript'
     ? text.replaceAll(/[«»]/g, '')

@@ -1,4 +1,4 @@
-// The options of the command line.
+// The command-line options.
 import { parseArgs } from 'node:util';
 import { Failure } from './failure.ts';
 
@@ -50,7 +50,7 @@ Options:
 Exit codes: 0 done, 1 a step failed, 2 wrong input, 130 cancelled.
 `;
 
-/** Reads the arguments. Throws a `Failure` for unknown options. */
+/** Reads the command-line arguments. Throws a `Failure` if an option is unknown or invalid. */
 export function readOptions(args: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({

@@ -1,4 +1,4 @@
-// Makes all decisions before anything is written.
+// Decides everything that a run of create-portico does, before it writes anything.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -11,32 +11,32 @@ import { MOUNTS, type Edit, type WrittenFile } from './templates/mounts.ts';
 import { SESSION_FILE } from './templates/session.ts';
 import { usersFile } from './templates/users.ts';
 
-/** A command of Portico's console. */
+/** A command for Portico's console. */
 export interface Command {
   readonly args: readonly string[];
-  /** The command runs only if no client has this name. */
+  /** Skip the command if a client with this name exists. */
   readonly client?: string;
-  /** The command runs only if no account has this email address. */
+  /** Skip the command if an account with this email address exists. */
   readonly account?: string;
 }
 
-/** Everything that a run will do. */
+/** Everything that one run of create-portico does. */
 export interface Plan {
   readonly folder: string;
   readonly files: readonly WrittenFile[];
-  /** Settings to add to the environment file. Existing settings keep their values. */
+  /** The settings to add to the environment file. Existing settings keep their values. */
   readonly env: { readonly file: string; readonly values: readonly (readonly [string, string])[] };
   readonly ignored: readonly string[];
-  /** Members to add to package.json. Existing members stay unchanged. */
+  /** The members to add to package.json. Existing members stay unchanged. */
   readonly manifest: Readonly<Record<string, unknown>>;
   readonly packageManager: PackageManager;
   readonly packages: readonly string[];
   readonly developmentPackages: readonly string[];
   readonly edits: readonly Edit[];
-  /** The application's file that the console loads. */
+  /** The file with the application's definition, which the console loads. */
   readonly app: string;
   readonly commands: readonly Command[];
-  /** The last lines of the output: the URL to open and the next steps. */
+  /** The URL to open after starting the application. It is the last line of the output. */
   readonly url: string;
   readonly next: readonly string[];
 }
@@ -47,7 +47,8 @@ const CLIENT = 'First client';
 /** Returns the plan for an existing application. */
 export function planForApplication(detected: Detected, answers: Answers): Plan {
   const { framework, database } = answers;
-  // Session libraries were detected only for the detected framework.
+  // If the user chose another framework, ignore the session library, which was detected for the
+  // detected framework.
   const seen = framework === detected.framework ? detected : { ...detected, session: null };
   const { directory, suffix, extension, imported } = layoutOf(seen, answers);
   const own = (name: string) => `${name}${suffix}`;
@@ -110,8 +111,8 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
 }
 
 /**
- * Returns a hint about settings that are missing in `.env.local`. If this file exists, Portico's
- * console does not read `.env`.
+ * Returns a hint about settings that are in `.env` but not in `.env.local`. If `.env.local` exists,
+ * Portico's console does not read `.env`.
  */
 function unreadSettings(
   { folder, envFile, env }: Detected,
@@ -126,9 +127,7 @@ function unreadSettings(
   ];
 }
 
-/**
- * Returns the plan for a new application. `templates` returns the files to write for a framework.
- */
+/** Returns the plan for a new application. `templates` returns the files for a framework. */
 export function planForNewApplication(
   folder: string,
   framework: NewFramework,
@@ -241,7 +240,7 @@ const secret = (name = 'SESSION_SECRET'): readonly [string, string] => [
   randomBytes(32).toString('base64url'),
 ];
 
-/** The database setting of a new application, in the format that Portico reads. */
+/** Returns the database setting for a new application, in the format that Portico reads. */
 function databaseSetting(
   database: UsersDatabase | undefined,
 ): readonly (readonly [string, string])[] {
@@ -266,14 +265,14 @@ function developmentPackagesOf(
 ): readonly string[] {
   const adapter = `@sveltejs/adapter-node${(major ?? 2) < 3 ? '@5' : ''}`;
   return [
-    // Older types do not include node:sqlite.
+    // Older versions of `@types/node` do not include node:sqlite.
     ...(language === 'typescript' && (nodeTypes ?? 0) < 24 ? ['@types/node@24'] : []),
     ...(language === 'typescript' && database.engine === 'postgres' ? ['@types/pg'] : []),
     ...(framework === 'sveltekit' ? [adapter] : []),
   ];
 }
 
-/** The folder of the host file, and the names of the files. */
+/** Returns the folder of the host file, and the endings of file names and imports. */
 function layoutOf(detected: Detected, { framework }: Answers) {
   const { folder, language, modules, importsTs } = detected;
   const has = (name: string) => existsSync(path.join(folder, name));

@@ -1,28 +1,26 @@
 import { createInterface } from 'node:readline/promises';
 import { Failure } from './failure.ts';
 
-/** Where the program reads and writes. */
+/** The program's input and output, and its working directory. */
 export interface Streams {
-  /** The current folder, as an absolute path. */
+  /** The absolute path of the working directory. */
   readonly cwd: string;
-  /**
-   * The stream that contains the answers, one per line. With `--yes`, the program does not read it.
-   */
+  /** The stream with the user's answers, one per line. Not read with `--yes`. */
   readonly input: NodeJS.ReadableStream;
-  /** Writes questions, the plan and the output of commands. */
+  /** Prints questions, the plan, and the output of commands. */
   readonly stdout: (text: string) => unknown;
-  /** Writes errors. */
+  /** Prints errors. */
   readonly stderr: (text: string) => unknown;
 }
 
-/** A question. `check` returns the problem with the answer, or null. */
+/** A question with a default answer. `check` returns the problem with an answer, or null. */
 export interface Question {
   readonly text: string;
   readonly initial: string;
   readonly check: (answer: string) => string | null;
 }
 
-/** Asks questions on the terminal, or uses the default answers with `--yes`. */
+/** Asks questions on the terminal. With `--yes`, uses the default answers instead. */
 export class Questions {
   readonly #streams: Streams;
   readonly #silent: boolean;
@@ -38,8 +36,8 @@ export class Questions {
   }
 
   /**
-   * Returns the answer from the options, or asks for it. Throws a `Failure` if the answer from the
-   * options is wrong.
+   * Returns the answer from the command-line options, or asks for an answer. Throws a `Failure` if
+   * the option's value is invalid.
    */
   async ask(question: Question, given: string | undefined): Promise<string> {
     const fixed = given ?? (this.#silent ? question.initial : undefined);

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { Failure } from './failure.ts';
 
-/** Returns the text of a file, or null if it does not exist. Throws a `Failure` for a folder. */
+/**
+ * Returns the text of a file, or null if the file does not exist. Throws a `Failure` if the path is
+ * a folder.
+ */
 export function textOf(file: string): string | null {
   if (!existsSync(file)) return null;
   if (statSync(file).isFile()) return readFileSync(file, 'utf8');

@@ -24,22 +24,22 @@ import {
 } from './secret-hashes.ts';
 
 /**
- * The maximum number of records in one transaction. A larger transaction would block other writes
- * for more than a few seconds.
+ * The maximum number of records in one import. They are written in one transaction, and a larger
+ * one would block other writes for more than a few seconds.
  */
 const MOST = 1000;
 
 /** A record that can be imported. */
 interface Accepted {
   readonly client: Omit<Client, 'secretHash'>;
-  /** The secret, or null if the client has no secret. */
+  /** The client's secret, or null if the client has none. */
   readonly secret: ImportedSecret | null;
   /**
-   * The secret that was created for this client. It is null if the record contains a secret, or if
-   * the client needs no secret.
+   * A new secret for a client whose record has no secret. Null if the record has a secret, or if
+   * the client needs none.
    */
   readonly newSecret: string | null;
-  /** The values of metadata fields that features add. */
+  /** The values of the metadata fields that features add. */
   readonly metadata: FurtherValues;
   readonly changes: readonly string[];
 }
@@ -55,7 +55,7 @@ export class ClientImporter {
   readonly #hasher: PasswordHasher;
   readonly #options: ClientImportOptions;
 
-  /** `hasher` is the host's password hasher, which also verifies imported hashes. */
+  /** `hasher` is the host's password hasher, extended to verify imported hashes. */
   constructor(server: Server, hasher: PasswordHasher, options: ClientImportOptions) {
     this.#server = server;
     this.#hasher = hasher;
@@ -129,7 +129,7 @@ export class ClientImporter {
       const read = readClientRecord(record, clock(), offered);
       const accepted = await this.#accept(read, seen, readHash);
       const { changes } = accepted;
-      // Also find a client that has expired. Its row still uses the id.
+      // Also find expired clients, because their rows still use their ids.
       const existing = await store.clients.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
       const metadata = await furtherMetadata.find(existing.id);
@@ -142,7 +142,7 @@ export class ClientImporter {
     }
   }
 
-  /** Returns the fields that an operator can set with `oauth:client:update`. */
+  /** Returns the metadata fields that an operator can change with `oauth:client:update`. */
   #settable(metadata: FurtherValues): FurtherValues {
     const { fields } = this.#server.furtherMetadata;
     const isSettable = (name: string) =>
@@ -206,8 +206,8 @@ function readSecret(
 }
 
 /**
- * Throws if the existing client differs from the record. An import never changes an existing
- * client.
+ * Throws a RegistrationError if the existing client differs from the record. An import never
+ * changes an existing client.
  */
 async function requireSame(
   { client: existing, metadata: kept }: Pick<Accepted, 'metadata'> & { readonly client: Client },
@@ -247,7 +247,10 @@ async function requireSame(
   }
 }
 
-/** Returns the names of the fields in the record whose values differ from the client's. */
+/**
+ * Returns the names of the metadata fields whose values in the record differ from the existing
+ * client's values.
+ */
 function differingFurther(existing: FurtherValues, record: FurtherValues): readonly string[] {
   const written = (values: readonly string[] = []) => JSON.stringify(values.toSorted());
   return Object.entries(record).flatMap(([name, values]) =>
@@ -255,14 +258,14 @@ function differingFurther(existing: FurtherValues, record: FurtherValues): reado
   );
 }
 
-/** A field to compare: its name in RFC 7591, and a function that returns the value to compare. */
+/** A field to compare: its name in RFC 7591, and a function that reads its value from a client. */
 type Compared = readonly [name: string, of: (client: Omit<Client, 'secretHash'>) => unknown];
 
 function comparedDemand({ metadata, field }: ClientDemand): Compared {
   return [metadata, (client) => client[field]];
 }
 
-/** The fields that are compared. Lists without a meaningful order are sorted first. */
+/** The fields to compare. Lists whose order has no meaning are sorted first. */
 const COMPARED: readonly Compared[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris.toSorted()],

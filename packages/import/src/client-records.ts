@@ -10,7 +10,7 @@ import {
 } from 'portico/extension';
 
 /**
- * A client from the records of another server. It contains only the fields that this server
+ * A client from another server, as read from its record. It contains only what this server
  * supports.
  */
 export interface ClientRecord {
@@ -19,15 +19,17 @@ export interface ClientRecord {
   readonly secret: string | null;
   readonly secretHash: string | null;
   /**
-   * When the other server registered the client, in milliseconds since 1970. It is null if the
-   * record does not contain the time.
+   * The time when the other server registered the client, in milliseconds since 1970. Null if the
+   * record does not contain a valid time.
    */
   readonly createdAt: number | null;
-  /** How the client differs from the record, including omitted fields. */
+  /**
+   * How the imported client differs from its record. This includes fields that the import omits.
+   */
   readonly changes: readonly string[];
 }
 
-/** What this server offers: its further metadata fields, demands, and grants for clients. */
+/** What this server supports: the metadata fields that features add, client demands, and grants. */
 export interface Offered {
   readonly furtherFields: readonly FurtherField[];
   readonly demands: readonly ClientDemand[];
@@ -37,8 +39,8 @@ export interface Offered {
 type FurtherField = Server['furtherMetadata']['fields'][number];
 
 /**
- * Fields that the import omits and reports, unless a feature of this server has the field. They
- * either only describe the client to users, or the client works without them.
+ * Fields that the import omits and reports, unless a feature of this server supports them. They
+ * only describe the client to users, or the client works without them.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',
@@ -76,20 +78,17 @@ const READ: ReadonlySet<string> = new Set([
   'token_endpoint_auth_signing_alg',
 ]);
 
-/** Matches an id without spaces, so that you can see where the id ends in a line of output. */
+/** Matches an id without spaces, so that you can see where the id ends in the output. */
 const CLIENT_ID = /^[\x21-\x7E]{1,255}$/;
 
-/** Returns the id in a record, for the report. Returns null if the id is not valid. */
+/** Returns the id in a record, or null if the id is not valid. */
 export function readClientId(record: unknown): string | null {
   if (typeof record !== 'object' || record === null) return null;
   const { client_id: id } = record as { readonly client_id?: unknown };
   return typeof id === 'string' && CLIENT_ID.test(id) ? id : null;
 }
 
-/**
- * Reads the record of a client. Throws a RegistrationError if a field is malformed or not
- * supported.
- */
+/** Reads a client's record. Throws a RegistrationError if a field is malformed or not supported. */
 export function readClientRecord(
   record: unknown,
   now: number,
@@ -156,8 +155,8 @@ export function readClientRecord(
 }
 
 /**
- * Reads the fields. Treats an empty value as missing, because other servers write every field that
- * they know, even without a value.
+ * Reads the fields. Treats an empty value as missing, because other servers also write fields that
+ * have no value.
  */
 function readFields(record: unknown): Fields {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
@@ -214,7 +213,7 @@ function readMethod(fields: Fields): string {
   );
 }
 
-/** Returns the grants in the record that this server offers. */
+/** Returns the record's grants that this server offers. Adds the omitted grants to `changes`. */
 function readGrants(
   fields: Fields,
   rights: readonly string[],
@@ -258,7 +257,7 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
   changes.push('client_secret_expires_at is not imported, because imported secrets do not expire');
 }
 
-/** Reads the fields that features add, for example `post_logout_redirect_uris`. */
+/** Reads the metadata fields that features add, for example `post_logout_redirect_uris`. */
 function readFurther(
   fields: Fields,
   further: readonly FurtherField[],
@@ -290,8 +289,8 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
     ...(jwks === undefined ? {} : { jwks }),
     ...(jwksUri === null ? {} : { jwksUri }),
     ...(algorithm === null ? {} : { tokenEndpointAuthSigningAlg: algorithm }),
-    // If the record has no keys, pass no keys. The registration then reports that the keys are
-    // missing.
+    // If the record has no keys, pass `jwks: undefined`. The registration then reports that the
+    // keys are missing.
     ...(jwks === undefined && jwksUri === null
       ? { jwks: undefined, tokenEndpointAuthSigningAlg: algorithm ?? 'ES256' }
       : {}),
@@ -299,8 +298,8 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
 }
 
 /**
- * Reads the algorithm for ID tokens. Ignores RS256, because other servers write this algorithm for
- * every client, even for a client that gets no ID tokens.
+ * Reads the signing algorithm for ID tokens. Ignores RS256, because other servers write it for
+ * every client, even for clients that get no ID tokens.
  */
 function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<ClientRegistration> {
   const algorithm = text(fields, 'id_token_signed_response_alg');

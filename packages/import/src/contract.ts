@@ -1,85 +1,90 @@
 import type { Acting } from 'portico';
 
 /**
- * Imports data from another server. Both methods check all records before they write anything. You
- * can safely call a method again with the same records.
+ * Imports data from another server. Both methods check all records before they write anything. It
+ * is safe to repeat an import with the same records.
  */
 export interface Importing {
   /**
    * Registers clients with their existing ids. Each record uses the field names of RFC 7591 section
-   * 2, and `client_secret_hash`. If one record is rejected, registers no client. Otherwise,
-   * registers all clients in one transaction. If an identical client exists, it stays unchanged.
+   * 2, and `client_secret_hash`. Registers all clients in one transaction, or none if any record is
+   * rejected. An existing client that is identical to its record stays unchanged.
    *
    * Throws a RegistrationError in these cases:
    *
-   * - There are too many records.
-   * - Another request registers one of the ids during the import.
+   * - `records` has too many entries.
+   * - Another request registered one of the ids during the import.
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
   /**
-   * Imports the public identifiers of users (`sub`). Each record has the form `{ provider, id, sub
-   * }`. If a user already has a subject, it stays unchanged. Two users never get the same subject.
-   * If one record is rejected, no subject is written. Throws a RegistrationError if there are too
-   * many records.
+   * Imports the subjects (`sub`) by which other applications know users. Each record has the form
+   * `{ provider, id, sub }`. Writes nothing if the check rejects any record. A user's existing
+   * subject never changes, and two users never get the same subject. Throws a RegistrationError if
+   * there are too many records.
    */
   subjects(records: readonly unknown[], options?: ImportOptions): Promise<SubjectImport>;
 }
 
-/** Options of an import. */
+/** The options of an import. */
 export interface ImportOptions extends Acting {
-  /** Whether to write nothing and only report what would happen. Default: false. */
+  /** Whether to only report what would happen, without writing anything. Default: false. */
   readonly dryRun?: boolean;
-  /** Called with the number of records that have been checked so far. */
+  /**
+   * Called with the number of records that have been checked so far. If the import then writes
+   * anything, called again with the number of records that have been processed so far.
+   */
   readonly report?: (records: number) => void;
 }
 
-/** Options of an import of clients. */
+/** The options of a client import. */
 export interface ClientImportOptions extends ImportOptions {
   /**
-   * Whether to create a secret for a client that needs a secret and whose record has neither
+   * Whether to create a new secret for each client that needs one and whose record has neither
    * `client_secret` nor `client_secret_hash`. Default: false.
    */
   readonly newSecrets?: boolean;
 }
 
-/** The result for one record. In a dry run, this is the result that a real import would have. */
+/** The result for one record. A dry run returns the result that a real import would have. */
 export interface ImportedRecord {
-  /** The position of the record. The first record has position 1. */
+  /** The position of the record, starting at 1. */
   readonly record: number;
-  /** What happened to the record. `unchanged` means that an identical entry already exists. */
+  /**
+   * What happened to the record. `unchanged` means that the server already has an identical entry.
+   */
   readonly outcome: 'imported' | 'unchanged' | 'refused';
-  /** Why the record was rejected. Null if the record was accepted. */
+  /** Why the record was rejected, or null if it was accepted. */
   readonly problem: string | null;
 }
 
 /** The result for one client. */
 export interface ImportedClient extends ImportedRecord {
-  /** The client's id. It is null if the record does not contain a valid id. */
+  /** The client's id, or null if the record has no valid id. */
   readonly clientId: string | null;
   /**
-   * How the client differs from the record, one sentence for each difference. Includes omitted
-   * fields.
+   * How the client differs from its record, with one sentence for each difference. This includes
+   * omitted fields.
    */
   readonly changes: readonly string[];
   /**
-   * The new secret. It is shown only here, because the server stores only its hash. It is null if
-   * no new secret was created.
+   * The new secret, or null if none was created. It is shown only here, because the server stores
+   * only its hash.
    */
   readonly secret: string | null;
 }
 
-/** The result for all clients. */
+/** The result of a client import. */
 export interface ClientImport {
-  /** Whether anything was written. */
+  /** Whether the import wrote anything. */
   readonly written: boolean;
-  /** The results, in the order of the records. */
+  /** The result for each record, in the order of the records. */
   readonly clients: readonly ImportedClient[];
 }
 
-/** The result for all subjects. */
+/** The result of a subject import. */
 export interface SubjectImport {
-  /** Whether anything was written. */
+  /** Whether the import wrote anything. */
   readonly written: boolean;
-  /** The results, in the order of the records. */
+  /** The result for each record, in the order of the records. */
   readonly subjects: readonly ImportedRecord[];
 }

@@ -6,8 +6,8 @@ import { createImportedSecrets, isImported, readIterations } from './imported-se
 const MOST_TRIED = 500;
 
 /**
- * Finds imported secrets that can never work, because they need too many iterations or are empty.
- * Without such secrets, returns an empty list.
+ * Reports imported secrets that can never work, because they need too many iterations or are empty.
+ * Returns an empty list if there are none.
  */
 export async function examineImportedSecrets(
   application: ExaminedApplication,
@@ -52,9 +52,9 @@ async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
 }
 
 /**
- * Returns the clients that were probably imported. Clients whose hash or id comes from another
- * server are first. Other clients that an operator registered with a secret follow, up to the
- * limit.
+ * Returns clients that were probably imported, up to the limit. Clients with an imported hash or
+ * another server's id come first, followed by other clients that an operator registered with a
+ * secret.
  */
 async function likelyImported(server: AuthorizationServer): Promise<readonly Client[]> {
   const [likely, others]: [Client[], Client[]] = [[], []];

@@ -5,12 +5,15 @@ import { createImportedSecrets } from './imported-secrets.ts';
 
 declare module 'portico' {
   interface FeatureMembers {
-    /** Imports another server's clients, and the identifiers that it uses for users. */
+    /** Imports clients from another server, and the subjects (`sub`) that it uses for users. */
     readonly importing: Importing;
   }
 }
 
-/** The highest value of the setting. This many iterations take about one second of CPU time. */
+/**
+ * The maximum value of `imported_pbkdf2_iterations`. This many iterations take about one second of
+ * CPU time.
+ */
 const MOST_ITERATIONS = 4_000_000;
 
 const iterationsSchema = z
@@ -21,8 +24,8 @@ const iterationsSchema = z
   );
 
 /**
- * Imports clients, secrets and subjects from another server. A running server loads only the code
- * that verifies secrets.
+ * The feature that imports clients, secrets and subjects from another server. A running server
+ * loads only the code that verifies secrets, until it imports something.
  *
  * @example
  * defineApplication({ config, plugins: [oauthServer({ features: [importing] })] });

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { ConsoleContext } from 'portico';
 
-/** The maximum size of a file, in characters. For ASCII text, this is 64 MiB. */
+/** The maximum size of the input, in characters. This is 64 MiB of ASCII text. */
 const MOST_CHARACTERS = 67_108_864;
 
 /**
- * Reads the records from a file. If the name is `-`, reads standard input. The input must contain
- * one JSON array, or one JSON document per line. For any other input, ends the command with a
- * one-line message. The message contains no part of the input, because the input contains secrets.
+ * Reads the records from a file, or from standard input if the name is `-`. The input must contain
+ * one JSON array, or one JSON document per line. If the input is invalid, ends the command with a
+ * one-line message. The message contains no part of the input, which may contain secrets.
  */
 export async function readRecords(
   context: ConsoleContext,
@@ -39,7 +39,8 @@ async function readAll(context: ConsoleContext, file: string): Promise<Uint8Arra
 
 function textOf(context: ConsoleContext, bytes: Uint8Array): string {
   const tooLarge = () => context.fail('The input is larger than 64 MiB; split the file');
-  // A character has at most three bytes (a surrogate pair is two characters).
+  // In UTF-8, each character of a string takes at most three bytes. A surrogate pair is two
+  // characters of the string.
   if (bytes.length > 3 * MOST_CHARACTERS) return tooLarge();
   let content: string;
   try {

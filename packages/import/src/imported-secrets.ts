@@ -4,19 +4,19 @@ import type { PasswordHasher } from 'portico';
 import { FairQueue, currentCaller } from 'portico/extension';
 
 /**
- * Stores client secrets from another server that stored only their hashes. The secret itself is
- * unknown, so the host's password hasher hashes the other server's hash again. Decision 59 explains
- * the reasons. A stored hash has one of these forms:
+ * Stores the client secrets of another server, which has stored only their hashes. The secrets
+ * themselves are unknown, so the host's password hasher hashes these hashes again (decision 59). A
+ * stored hash has one of these forms:
  *
- * - `imported$sha256$<hash>`: the host's hash of the secret's SHA-256, in hexadecimal digits
- * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: the host's hash of the result
- *   of PBKDF2-HMAC-SHA256 (RFC 8018 section 5.2), in hexadecimal digits
+ * - `imported$sha256$<hash>`: the host's hash of the secret's SHA-256 hash, which is in hexadecimal
+ * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: the host's hash of the
+ *   PBKDF2-HMAC-SHA256 result (RFC 8018 section 5.2), which is in hexadecimal
  */
 const IMPORTED = 'imported$';
 const SHA256 = `${IMPORTED}sha256$`;
 const PBKDF2 = /^imported\$pbkdf2_sha256\$(\d{1,8})\$([\w-]+)\$(.*)$/s;
 
-/** A hash from the other server, in hexadecimal digits, with its kind. */
+/** A hash from the other server. `digest` is in hexadecimal. */
 export type ForeignHash =
   | { readonly kind: 'sha256'; readonly digest: string }
   | {
@@ -27,14 +27,14 @@ export type ForeignHash =
       readonly salt: Buffer;
     };
 
-/** Hashes the hash of another server. Returns the form to store. */
+/** Hashes another server's hash, and returns the value to store. */
 export async function wrapHash(foreign: ForeignHash, hasher: PasswordHasher): Promise<string> {
   const inner = await hasher.hash(foreign.digest);
   if (foreign.kind === 'sha256') return `${SHA256}${inner}`;
   return `${IMPORTED}pbkdf2_sha256$${foreign.iterations}$${foreign.salt.toString('base64url')}$${inner}`;
 }
 
-/** Whether the stored hash was created from this hash of another server. */
+/** Whether this stored hash was created from this hash of another server. */
 export async function isWrapped(
   foreign: ForeignHash,
   kept: string,
@@ -59,19 +59,19 @@ export async function isOfNothing(foreign: ForeignHash): Promise<boolean> {
 export type Derive = (secret: string, salt: Buffer, iterations: number) => Promise<Buffer>;
 
 /**
- * The limits of the queue. These limits are the same as for password hashes, because PBKDF2 also
- * uses a thread of Node's pool.
+ * The limits of the queue for PBKDF2. Password hashes have the same limits, because both occupy
+ * threads of Node's pool.
  */
 const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * Extends the host's hasher, so that it also verifies imported hashes. Each check does the same
- * work: the same number of PBKDF2 iterations, and one call of the host's hasher. The duration of a
- * check then reveals nothing about the client, not even whether the client exists. A hash that
- * needs more iterations than the limit never matches.
+ * Extends the host's hasher to also verify imported hashes. Each check does the same work: the same
+ * number of PBKDF2 iterations, and one call of the host's hasher. The duration therefore reveals
+ * nothing about the client, not even whether it exists. A hash that needs more iterations than the
+ * maximum never matches.
  *
- * `iterations` is the maximum number of PBKDF2 iterations that an imported hash may need
- * (`oauth_server:imported_pbkdf2_iterations`). Use 0 if no imported hash uses PBKDF2. Tests replace
+ * `iterations` is the maximum number of PBKDF2 iterations for an imported hash
+ * (`oauth_server:imported_pbkdf2_iterations`), or 0 if no imported hash uses PBKDF2. Tests replace
  * `derive` to count its calls.
  */
 export function createImportedSecrets(
@@ -82,10 +82,10 @@ export function createImportedSecrets(
   const line = new FairQueue(LINE);
 
   /**
-   * Derives the secret with this salt and this number of iterations. Then does the remaining
-   * iterations up to the limit, so that every secret takes the same time. Always calls `derive`
-   * twice, because each switch to another thread also takes time. Together, the two calls do one
-   * iteration more than the limit.
+   * Derives the secret with this salt and this number of iterations. Then computes the remaining
+   * iterations up to the maximum, so that every secret takes the same time. Always calls `derive`
+   * twice, because switching to another thread also takes time. The two calls together compute one
+   * iteration more than the maximum.
    */
   async function deriveAll(secret: string, salt: Buffer, own: number): Promise<Buffer> {
     const derived = await derive(secret, salt, own);
@@ -93,7 +93,10 @@ export function createImportedSecrets(
     return derived;
   }
 
-  /** Returns the two arguments for the host's hasher: the value to verify, and the hash. */
+  /**
+   * Returns the two arguments for the host's hasher: the value to verify, and the hash to compare
+   * it with.
+   */
   async function prepare(
     secret: string,
     hash: string,
@@ -102,18 +105,18 @@ export function createImportedSecrets(
     const own =
       found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
-    // Enter the queue once for both calls. If each call waited in the queue separately, the waiting
-    // time could differ between clients.
+    // Wait in the queue only once for both calls. Otherwise, the waiting time could differ between
+    // clients.
     const derived =
       iterations === 0
         ? null
         : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
-    // Compute the SHA-256 hash for every kind of stored hash. It takes almost no time.
+    // Compute the SHA-256 hash even if the stored hash is of another kind. It takes almost no time.
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
-    // A hash that needs too many iterations must not match. Never accept the hash itself as the
-    // secret, because an attacker may have read the hash on the other server.
+    // A hash that needs too many iterations must not match. Never accept the other server's hash
+    // itself as the secret, because an attacker may have read it on that server.
     return found === null ? [secret, hash] : [digest, found.inner];
   }
 
@@ -126,14 +129,13 @@ export function createImportedSecrets(
   };
 }
 
-/** Whether this stored hash comes from another server. */
+/** Whether this stored hash was created from another server's hash. */
 export function isImported(kept: string): boolean {
   return kept.startsWith(IMPORTED);
 }
 
 /**
- * Returns the number of PBKDF2 iterations that this stored hash needs. Returns 0 for other kinds of
- * hashes.
+ * Returns the number of PBKDF2 iterations that this stored hash needs, or 0 for all other hashes.
  */
 export function readIterations(kept: string): number {
   return readPbkdf2(kept)?.iterations ?? 0;

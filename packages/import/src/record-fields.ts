@@ -3,7 +3,7 @@ import { RegistrationError } from 'portico';
 /** The fields of a record, by name. */
 export type Fields = ReadonlyMap<string, unknown>;
 
-/** Reads a string. Returns null if the field is missing. */
+/** Reads a string. Returns null if the field is missing. Throws if its value is not a string. */
 export function text(fields: Fields, name: string): string | null {
   const value = fields.get(name);
   if (value === undefined) return null;
@@ -12,8 +12,8 @@ export function text(fields: Fields, name: string): string | null {
 }
 
 /**
- * Reads a list. A database table may store a list as a string: JSON, or words separated by spaces
- * or line breaks.
+ * Reads a list of strings. Also accepts a list that another server's database stores as a string:
+ * JSON, or words separated by spaces or line breaks.
  */
 export function list(fields: Fields, name: string): readonly string[] | null {
   const value = fields.get(name);

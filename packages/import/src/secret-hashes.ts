@@ -2,28 +2,28 @@ import { RegistrationError, type PasswordHasher } from 'portico';
 import { randomToken } from 'portico/extension';
 import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from './imported-secrets.ts';
 
-/** The secret of a record. */
+/** The secret from a client's record. */
 export interface ImportedSecret {
-  /** Returns the hash to store. It takes a long time to compute. */
+  /** Computes the hash to store. This takes a long time. */
   readonly hash: () => Promise<string>;
   readonly isKept: (kept: string) => Promise<boolean>;
   /** Whether this is the hash of an empty secret, which anyone can guess. */
   readonly isOfNothing: () => Promise<boolean>;
 }
 
-/** The minimum length of a secret, in characters. A shorter secret can be guessed. */
+/** The minimum length of a secret, in characters. An attacker could guess a shorter one. */
 const SHORTEST = 16;
 /**
- * Matches a string that looks like a hash. The import rejects such a string as a secret, because
- * anyone who has read the hash could authenticate with it.
+ * Matches a string that looks like a hash. The import rejects such a string as a plain-text secret,
+ * because anyone who has read the hash could authenticate with it.
  */
 const LIKE_A_HASH =
   /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
 const SECRET = /^[\x20-\x7E]{0,1024}$/;
 
 /**
- * Reads a secret in plain text. Throws a RegistrationError if the secret cannot be stored. The
- * message does not repeat the secret.
+ * Reads a plain-text secret. Throws a RegistrationError if the secret is not allowed. The message
+ * does not contain the secret.
  */
 export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSecret {
   if (!SECRET.test(secret)) {
@@ -50,7 +50,10 @@ export interface HashReader {
   (text: string): ImportedSecret;
 }
 
-/** Creates a function that reads hashes. A hash in the host's own format is stored unchanged. */
+/**
+ * Creates a function that reads a hash from a record. A hash in the host's own format is stored
+ * unchanged.
+ */
 export async function createHashReader(
   hasher: PasswordHasher,
   iterations: number,
@@ -110,9 +113,9 @@ function ownShape(own: string | null): string {
 }
 
 /**
- * Returns the shape of a hash: its format, its cost, and the lengths of the salt and the value. All
- * hashes from one hasher with the same cost have the same shape. Accepts the PHC string format and
- * bcrypt (`$2b$12$…`). Returns null for other formats.
+ * Returns the shape of a hash: its format, its cost, and the lengths of its salt and its value. All
+ * hashes that a hasher creates with the same cost have the same shape. Reads the PHC string format
+ * and bcrypt (`$2b$12$…`). Returns null for other formats.
  */
 export function getShape(hash: string): string | null {
   if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) return `${hash.slice(0, 7)}53`;

@@ -3,8 +3,8 @@ import { orFail } from 'portico/extension';
 import { readRecords } from './import-file.ts';
 
 /**
- * The maximum number of rejected records to print. A few are enough to find the mistake in a large
- * file.
+ * The maximum number of rejected records to print. A few of them are enough to find a mistake in a
+ * large file.
  */
 const MOST_SHOWN = 20;
 

@@ -5,8 +5,8 @@ import type { ImportedRecord, ImportOptions, SubjectImport } from './contract.ts
 const MOST = 100_000;
 
 /**
- * Matches a subject: at most 255 ASCII characters (OpenID Connect Core section 2). Only visible
- * characters are allowed, so that two different subjects never look the same.
+ * Matches a subject: at most 255 ASCII characters (OpenID Connect Core section 2). Allows only
+ * visible characters, so that two different subjects never look the same.
  */
 const SUBJECT = /^[\x21-\x7E]{1,255}$/;
 
@@ -53,8 +53,8 @@ export async function importSubjects(
 }
 
 /**
- * Writes each subject separately. A user who signs in during the import may get a new subject and
- * then keeps it. The next import reports that the user's subject differs.
+ * Writes each subject separately. A user who signs in during the import may get a new subject, and
+ * then keeps it. The user's record is then rejected, in this import and in later ones.
  */
 async function write(
   { store }: Server,

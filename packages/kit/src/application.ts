@@ -32,8 +32,8 @@ import { Kit } from './kit.ts';
 import { KIT_VIEWS } from './views.ts';
 
 /**
- * Describes an application without starting it. The compiler rejects configuration keys that
- * neither the kit, nor a plugin, nor `configuration` declares.
+ * Describes an application without starting it. TypeScript reports configuration keys that neither
+ * the kit, nor a plugin, nor `configuration` declares.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -43,16 +43,16 @@ export function defineApplication<
   return withKit(definition as ApplicationDefinition);
 }
 
-/** An application definition for the kit, as `defineApplication` returns it. */
+/** An application definition for the kit. `defineApplication` returns it. */
 export interface KitDefinition extends ApplicationDefinition {
-  /** The framework, which is the kit. */
+  /** The framework that runs the application: the kit. */
   readonly framework: Framework;
 }
 
 /**
- * Returns all migrations of the application's schema in order: the kit's migrations, the plugins'
- * migrations, and the application's own. `config` is the application's validated configuration, as
- * in `Application.config`. Without `config`, omits migrations that only some settings need.
+ * Returns all migrations of the application's database schema: first those of the kit, then those
+ * of the plugins and of the application. `config` is the validated configuration, as in
+ * `Application.config`. Without `config`, omits migrations that only some settings need.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -62,9 +62,9 @@ export function migrationsOf(
 }
 
 /**
- * Starts an application. Reads the environment and the configuration, opens the log and the store,
- * and calls `register` of the plugins and of the application. Throws a ConfigurationError that
- * lists every problem in the configuration. If the start fails, closes everything that it has
+ * Starts an application. Reads the environment and the configuration, opens the log and the
+ * database, and calls `register` of each plugin and of the application. Throws a ConfigurationError
+ * that lists every problem with the configuration. If the start fails, closes everything it has
  * opened.
  */
 export async function startApplication(
@@ -91,7 +91,7 @@ const KIT: Framework = {
   },
 };
 
-/** An application that uses the kit. */
+/** A started application that uses the kit. */
 class KitApplication extends StartedApplication implements Application {
   readonly accounts: Accounts;
   readonly session: () => Session = session;
@@ -103,8 +103,8 @@ class KitApplication extends StartedApplication implements Application {
   readonly #dispatcher: Dispatcher;
 
   constructor(parts: ApplicationParts) {
-    // Hash users' passwords in a separate queue. Otherwise, many users who sign in at the same time
-    // could keep clients from authenticating.
+    // Hash the passwords of users in a separate queue. Otherwise, many users who sign in at the
+    // same time could prevent clients from authenticating.
     super(parts, [KIT_VIEWS], argon2idHasher({ atOnce: 1 }));
     this.#kit = new Kit(this, parts);
     this.accounts = this.#kit.accounts;
@@ -117,7 +117,7 @@ class KitApplication extends StartedApplication implements Application {
     super.completeRoutes();
   }
 
-  /** Adds the kit's sign-in page. Not called if the application has its own sign-in page. */
+  /** Adds the kit's sign-in page. Called only if the application has no sign-in page. */
   #addSignIn(): void {
     const { config, name, csrf, logOverload, removed } = this.#kit;
     if (csrf === null) return;
@@ -137,8 +137,8 @@ class KitApplication extends StartedApplication implements Application {
   }
 
   /**
-   * Asks the plugins, in order, which application waits for the sign-in. Returns the first
-   * application that a plugin names. Returns null if no plugin names an application.
+   * Asks the plugins, in order, which application waits for the user to sign in. Returns the first
+   * answer, or null if no plugin knows an application.
    */
   async #firstWaiting(request: Request, returnTo: string): Promise<WaitingFor | null> {
     for (const plugin of this.definition.plugins ?? []) {

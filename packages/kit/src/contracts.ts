@@ -1,5 +1,5 @@
 /**
- * The types that an application passes to the kit, and the types that the kit adds to an
+ * The types that an application passes to the kit, and the types of what the kit adds to an
  * application.
  */
 import type { OpenedDatabase } from '@portico/sql';
@@ -16,64 +16,61 @@ import type {
 // --- people --------------------------------------------------------------------------------------
 
 /**
- * A source of accounts. An application with accounts has one or more providers, each with a unique
- * name.
+ * A source of accounts, such as a users table. An application can have several providers with
+ * different names.
  */
 export interface AccountProvider {
   /**
-   * The provider's name. It must be unique in the application. References to this provider's
-   * accounts contain this name as `provider`.
+   * The provider's name, which must be unique in the application. It is the `provider` in
+   * references to the provider's accounts.
    */
   readonly name: string;
   /**
-   * Returns the current state of an account, or null if no account has the id. Do not cache the
-   * result.
+   * Returns the current state of an account, or null if there is no account with this id. Do not
+   * cache the result.
    */
   find(id: string): Promise<UserInterface | null>;
   /**
-   * Returns the active account with these credentials, or null. A failed call must take the same
-   * time for every reason. If an account has the identifier, call `names` with a reference to the
-   * account before you check the password. The event about a failed sign-in then contains this
-   * account.
+   * Returns the active account with these credentials, or null. A failed call must take equally
+   * long for every reason. If an account has the identifier, call `names` with a reference to it
+   * before you check the password. The event about a failed sign-in then contains this reference.
    */
   authenticate(
     identifier: string,
     password: string,
     names?: (person: PersonReference) => void,
   ): Promise<UserInterface | null>;
-  /** Whether the account has the permission at this moment. */
+  /** Whether the account has the permission now. */
   holdsPermission(id: string, permission: string): Promise<boolean>;
   /**
-   * Returns at most `limit` accounts that match a text of 1 to 100 characters. An account matches
-   * if the text is its id, or a part of its name or email address in any letter case.
-   * Administrators use this search to find an account. The search skips providers without this
-   * method.
+   * Returns at most `limit` accounts that match a text of 1 to 100 characters. The text is an
+   * account's id, or part of its name or email address, in any letter case. Administrators use this
+   * search to find an account. Providers without this method are not searched.
    */
   search?(text: string, limit: number): Promise<readonly UserInterface[]>;
 }
 
-/** All account providers in an application. */
+/** All account providers of an application, as one object. */
 export interface Accounts {
   /**
-   * Returns the current state of an account. Returns null if the provider or the account does not
-   * exist.
+   * Returns the current state of an account, or null if the provider or the account does not exist.
    */
   find(person: PersonReference): Promise<UserInterface | null>;
   /**
-   * Tries the providers in order, and returns the account with these credentials. Returns null if
-   * no provider accepts the credentials. Slows down password guessing, by account and by client
-   * address. After many failures, throws a SignInSlowedError, and the response has status 429.
+   * Asks the providers in order, and returns the account with these credentials, or null. Slows
+   * down password guessing for each account and each client address. After many failures, throws a
+   * SignInSlowedError, and the response has the status 429.
    */
   authenticate(
     identifier: string,
     password: string,
     names?: (person: PersonReference) => void,
   ): Promise<UserInterface | null>;
-  /** Whether the account has the permission at this moment. False for an unknown account. */
+  /** Whether the account has the permission now. Returns false for an unknown account. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
   /**
-   * Returns at most `limit` matching accounts from all providers. This method is null if no
-   * provider can search.
+   * Returns at most `limit` matching accounts from all providers. Null if no provider supports
+   * search.
    */
   readonly search: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
 }
@@ -81,78 +78,78 @@ export interface Accounts {
 // --- a browser -----------------------------------------------------------------------------------
 
 /**
- * The session of the browser that sent the request. The session is loaded on first use, and stored
- * only after a write. For a request with an `Authorization: Bearer` header, the session is empty,
- * because such a request must use its token and not a cookie.
+ * The session of the browser that sent the request. It is loaded on first use, and stored only when
+ * you write to it. A request with an `Authorization: Bearer` header has an empty session, because
+ * it must use its token instead of a cookie.
  */
 export interface Session {
   /** Returns the JSON value of a key, or undefined if the key is not set. */
   get(key: string): Promise<unknown>;
-  /** Stores a JSON value under a key. `undefined` removes the key. */
+  /** Sets a key to a JSON value. The value `undefined` removes the key. */
   set(key: string, value: unknown): Promise<void>;
   /**
-   * Returns a random secret (at least 128 bits, base64url). The kit creates the secret on first use
+   * Returns a random secret of at least 128 bits, in base64url. The kit creates it on first use,
    * and never sends it to the browser. The secret stays the same when a sign-in changes the
-   * session's id, and ends with the session, for example at sign-out.
+   * session's id. It ends with the session, for example at sign-out.
    */
   secret(): Promise<string>;
 }
 
-/** How a user authenticated, without the time of the authentication. */
+/** How a user authenticated. Does not include the time. */
 export type AuthenticationMethod = Omit<Authentication, 'at'>;
 
-/**
- * Tells you who is signed in, and signs users in and out. This object belongs to the current
- * request.
- */
+/** Finds the user who sent the current request, and signs users in and out. */
 export interface Auth {
   /**
-   * Returns the signed-in account. The account is loaded once per request. Returns null if no user
+   * Returns the signed-in user's account, which is loaded once per request. Returns null if no user
    * is signed in, or if the account is no longer active.
    */
   user(): Promise<UserInterface | null>;
   /**
-   * Returns a reference to the signed-in user, or null if no user is signed in. Does not load the
-   * account, which may be deleted or inactive. Use this method if your code loads the account
+   * Returns a reference to the signed-in user, or null if no user is signed in. The account itself
+   * is not loaded, so it may be deleted or inactive. Use this method if your code loads the account
    * itself.
    */
   person(): Promise<PersonReference | null>;
   /**
    * Returns when and how the user last signed in in this browser, or null if no user is signed in.
-   * Using the session does not change the result.
+   * The time is that of the sign-in, not of the session's last use.
    */
   authentication(): Promise<Authentication | null>;
   /**
-   * Signs the user in, and gives the session a new id. The session keeps its data unless another
-   * user was signed in before. Also call this when a signed-in user has authenticated again.
+   * Signs a user in, and gives the session a new id. The session keeps its data unless a different
+   * user was signed in. Also call this method when a signed-in user has authenticated again.
    */
   signIn(person: PersonReference, method?: AuthenticationMethod): Promise<void>;
   /** Ends the session and deletes its data. */
   signOut(): Promise<void>;
   /**
-   * Returns the session's CSRF token. Send it in the hidden form field `_csrf` or in the header
-   * `X-CSRF-Token`. While no user is signed in, the token is bound to a cookie, and the server
-   * stores nothing.
+   * Returns the CSRF token. Send it in the hidden form field `_csrf` or in the header
+   * `X-CSRF-Token`. The token is bound to the session. If no user is signed in, it is bound to a
+   * cookie instead, and the server stores nothing.
    */
   csrfToken(): Promise<string>;
 }
 
 // --- the application -----------------------------------------------------------------------------
 
-/** A started kit application with its own accounts, sessions and routes. */
+/** A started application that uses the kit. It has its own accounts, sessions and routes. */
 export interface Application extends BaseApplication {
   /**
-   * All account providers of the application, as one object. Without providers, it finds no
+   * All account providers of the application, as one object. If there are no providers, it finds no
    * accounts.
    */
   readonly accounts: Accounts;
-  /** Returns the current request's session. Throws outside a request. */
+  /** Returns the session of the current request. Throws outside a request. */
   session(): Session;
-  /** Returns the object that tells you who is signed in. Throws outside a request. */
+  /**
+   * Returns the object with which you can find the signed-in user, and sign users in and out.
+   * Throws outside a request.
+   */
   auth(): Auth;
   /**
-   * Signs a user out in every browser, for example after their password has changed. Returns how
-   * many sessions have ended.
+   * Signs a user out in every browser, for example after a password change. Returns the number of
+   * sessions that have ended.
    *
    * @example
    * await application.endSessions({ provider: 'accounts', id: account.id });
@@ -160,21 +157,23 @@ export interface Application extends BaseApplication {
   endSessions(person: PersonReference): Promise<number>;
 }
 
-/** An application before it starts. It contains only data and functions. */
+/** An application that has not been started. It contains only data and functions. */
 export interface ApplicationDefinition extends Omit<BaseDefinition, 'register' | 'framework'> {
   /**
-   * Returns the account providers. If you set this function, the application also has sessions, the
-   * CSRF check of the session, and the routes `login` and `logout`.
+   * Returns the account providers. If you set this function, the application also gets sessions,
+   * their CSRF check, and the routes `login` and `logout`.
    */
   readonly accounts?: (services: {
     database: OpenedDatabase;
     passwordHasher: PasswordHasher;
   }) => readonly AccountProvider[];
   /**
-   * Adds the application's routes and event listeners. The kit calls this function after the
-   * plugins have registered.
+   * Adds the application's routes and event listeners. Called after all plugins have registered.
    */
   readonly register?: (application: Application) => void | Promise<void>;
-  /** The plugins, in order. The defaults of a later plugin override those of an earlier plugin. */
+  /**
+   * The plugins, in the order in which they register. If two plugins set the same default, the
+   * later plugin's default applies.
+   */
   readonly plugins?: readonly Plugin[];
 }

@@ -17,14 +17,14 @@ import { ErrorHandler } from './http/error-handler.ts';
 import { MethodError, type MatchedRoute, type Routes } from './http/routes.ts';
 import type { Kit } from './kit.ts';
 
-/** Passes each request to the route that matches it. */
+/** Passes each request to the matching route. */
 export class Dispatcher {
   readonly #kit: Kit;
   readonly #routes: Routes;
   readonly #middlewares: readonly Middleware[];
   readonly #inFlight = new InFlight();
 
-  /** `middlewares` wrap the application's own routes. The first one is the outermost. */
+  /** `middlewares` run around the application's own routes. The first one is the outermost. */
   constructor(kit: Kit, routes: Routes, middlewares: readonly Middleware[]) {
     this.#kit = kit;
     this.#routes = routes;
@@ -37,7 +37,7 @@ export class Dispatcher {
     return runInContext(undefined, requestId, () => this.#answer(request, connection, requestId));
   }
 
-  /** Waits for the running requests to finish, for at most ten seconds. */
+  /** Waits until all running requests have finished, but at most ten seconds. */
   ended(): Promise<void> {
     return within(LONGEST_WAIT, this.#inFlight.ended());
   }
@@ -57,7 +57,7 @@ export class Dispatcher {
       const passed = this.#kit.events.passResponse(response);
       return finished(passed instanceof Promise ? await passed : passed);
     } catch (exception) {
-      // Even an error in a hook must not make this method reject.
+      // Even if a hook throws, this method must not reject.
       this.#kit.log.error('A host hook failed: {exception}', { requestId, exception });
       return finished(errorJson({ request, requestId, status: 500, headers: {} }));
     } finally {
@@ -66,7 +66,8 @@ export class Dispatcher {
   }
 
   /**
-   * Returns the response of the matching route. Throws or rejects if the response must be an error.
+   * Returns the response of the matching route. Throws or rejects if the request must be answered
+   * with an error.
    */
   #route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
     if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
@@ -139,15 +140,15 @@ export class Dispatcher {
   }
 }
 
-/** The data that has been collected so far for the request's log line. */
+/** What is known about a request so far, for its log line. */
 interface Progress {
-  /** The name of the request's route. It is null if no route matched. */
+  /** The name of the matching route, or null if no route has matched. */
   route: string | null;
 }
 
 /**
- * Whether a handler returned a response. Does not use `instanceof`, because `@hono/node-server` has
- * its own `Response` class.
+ * Whether a handler returned a response. `instanceof` would not work here, because
+ * `@hono/node-server` has its own `Response` class.
  */
 function isResponse(answered: unknown): answered is Response {
   return (
@@ -189,7 +190,7 @@ class InFlight {
     if (this.#count === 0) this.#notify?.();
   }
 
-  /** Resolves when no request is running. */
+  /** Resolves as soon as no request is running. */
   ended(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#count === 0) resolve();

@@ -1,9 +1,9 @@
-/** An error that sets the status of the response. Its message appears only in the log. */
+/** An error that determines the status of the response. The message appears only in the log. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
-  /** The status of the response, from 400 to 599. */
+  /** The HTTP status of the response, from 400 to 599. */
   readonly status: number;
-  /** Headers to send with the response, such as `Retry-After`. */
+  /** Headers to add to the response, such as `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
   /** `status` must be from 400 to 599. */

@@ -3,8 +3,8 @@ import { isYes, withReturn } from 'portico/extension';
 import type { Application, Auth } from './contracts.ts';
 
 /**
- * Connects the server to the accounts and sessions of the kit. `signIn` is the path of the sign-in
- * page, or the name of its route.
+ * Connects the authorization server to the kit's accounts and sessions. `signIn` is the path of the
+ * sign-in page, or the name of its route.
  */
 export function kitHost(application: Application, signIn: string): FrameworkHost {
   function loginUrl(returnTo: string, acrValues: readonly string[] = []): string {
@@ -12,8 +12,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     return withReturn(login, returnTo, acrValues);
   }
   /**
-   * The session that each user reference was read from. `loadAccount` needs this session to end it
-   * if the user is inactive.
+   * The session from which each user reference was read. `loadAccount` ends this session if the
+   * user is inactive.
    */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {
@@ -25,8 +25,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     async loadAccount(person) {
       const account = await application.accounts.find(person);
-      // End the session of an inactive user, as `auth().user()` does. Neither this user nor the
-      // next user of this browser may use the session.
+      // End the session of a missing or inactive user, as `auth().user()` does. Neither this user
+      // nor the browser's next user may use it.
       if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
       return account;
     },
@@ -44,8 +44,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     loginUrl: (returnTo) => loginUrl(returnTo),
     authenticatedAt: () => application.auth().authentication(),
-    // Use the secret as the session's id: the secret ends with the session, and stays the same when
-    // the same user signs in again.
+    // The secret also identifies the session. It ends with the session, and stays the same if the
+    // same user signs in again.
     sessionId: () => application.session().secret(),
     reauthenticateUrl: (returnTo, { acrValues }) => `${loginUrl(returnTo, acrValues)}&again=1`,
   };

@@ -1,6 +1,6 @@
 /**
- * The kit is a small framework for applications that do not use another framework. The kit also
- * implements the server's host contract.
+ * The kit is a small framework for applications that do not use another one. It connects the
+ * authorization server to its own accounts and sessions.
  */
 export {
   defineApplication,

@@ -25,13 +25,13 @@ import { Sessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
 import type { Accounts, ApplicationDefinition } from './contracts.ts';
 
-/** The objects that the kit creates before the plugins register their parts. */
+/** The objects that the kit creates before the plugins register. */
 export class Kit {
   /** The kit's own settings. */
   readonly config: KitConfig;
-  /** The path prefix that a proxy removes before requests arrive. Browsers see this prefix. */
+  /** The path prefix that a proxy removes from request paths. Browsers see this prefix. */
   readonly removed: string;
-  /** The application's name, as users see it. */
+  /** The application's name, as shown to users. */
   readonly name: string;
   readonly log: Log;
   readonly database: OpenedDatabase;
@@ -41,12 +41,12 @@ export class Kit {
   readonly views: Views;
   readonly accounts: Accounts;
   /**
-   * The accounts, the sessions and the settings for their cookies. Null if the application has no
-   * accounts. `csrf` is then also null, because without sessions there is nothing to protect.
+   * The accounts, the sessions and their cookie settings. Null if the application has no accounts.
+   * In this case, `csrf` is also null, because there are no sessions to protect.
    */
   readonly people: PeopleParts | null;
   readonly csrf: CsrfCheck | null;
-  /** Logs that too many password checks are queued. */
+  /** Logs a warning that too many password checks are queued. */
   readonly logOverload: () => void;
 
   constructor(application: StartedApplication, parts: ApplicationParts) {
@@ -71,8 +71,8 @@ export class Kit {
       open === undefined
         ? null
         : this.#people(publicUrl, tokenSchemes, clock, async (connection, ended) => {
-            // The plugin creates the server after the kit. Until then, there is no server to
-            // notify.
+            // If the authorization server's plugin has not created the server yet, there is no
+            // server to notify.
             if (!application.services.has(OAUTH_SERVER)) return async () => {};
             return authorizationServerOf(application).sessionEndedIn(connection, ended);
           });

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, string>>;
 
 const NO_FIELDS: Fields = {};
 
-/** The MCP endpoint that sends the challenges. */
+/** The parts of the MCP endpoint that a challenge describes. */
 interface Challenged {
   readonly server: AuthorizationServer;
   readonly api: ProtectedApi;
@@ -15,19 +15,19 @@ interface Challenged {
 }
 
 /**
- * Builds the challenge headers for 401 and 403 (RFC 6750 section 3, RFC 9728 section 5.1). A
- * challenge tells the client where to get a token, and which scope the call needs. It does not list
- * scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without
- * `mcp:oauth:challenge`, the endpoint sends a challenge only for a bound token (RFC 9449 section
- * 7.1).
+ * Creates the challenge headers for 401 and 403 responses (RFC 6750 section 3, RFC 9728 section
+ * 5.1). A challenge tells the client where to get a token, and which scopes the call needs. It does
+ * not list scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors).
+ * Without `mcp:oauth:challenge`, the endpoint sends challenges only for tokens that are bound to a
+ * key (RFC 9449 section 7.1).
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
   readonly #api: ProtectedApi;
-  /** The resource metadata's URL. Null without `mcp:oauth:challenge`. */
+  /** The URL of the resource metadata. Null without `mcp:oauth:challenge`. */
   readonly #metadataUrl: string | null;
   readonly #supported: readonly string[];
-  /** The scopes that a challenge for the whole resource lists. */
+  /** The scopes for a challenge about the whole resource. */
   readonly listed: readonly string[];
 
   constructor({ server, api, config: { oauth } }: Challenged, metadataUrl: string) {
@@ -39,8 +39,8 @@ export class Challenges {
   }
 
   /**
-   * Returns the headers for a request whose token allows nothing on this endpoint. The headers do
-   * not tell a client without a token which tools exist. `binding` is the part of the error about
+   * Returns the headers for a request whose token gives no access to this endpoint. They do not
+   * tell a client without a token which tools exist. `binding` is the part of the challenge about
    * tokens that are bound to a key.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
@@ -49,14 +49,17 @@ export class Challenges {
     return this.#challenge(isKept ? error : 'invalid_token', this.listed, binding);
   }
 
-  /** Returns the headers for requests that use guarded tools or resources. */
+  /**
+   * Returns the headers for a request that uses these guarded tools or resources, but whose token
+   * does not allow them.
+   */
   ofUses(status: 401 | 403, used: readonly Guarded[], binding: BindingRefusal | null): Fields {
     return this.#ofUses(status, used, binding, null);
   }
 
   /**
-   * Returns the challenge of `ofUses` as text, with the error message as its description. Returns
-   * null without `mcp:oauth:challenge`.
+   * Returns the challenge from `ofUses` as text. The error message is its description. Returns null
+   * without `mcp:oauth:challenge`.
    */
   described(
     refused: CallRefusal,
@@ -81,9 +84,10 @@ export class Challenges {
   }
 
   /**
-   * Whether the user lacks the permission for one of these uses. If `used` is null, whether the
-   * user lacks every permission for the resource. If true, the endpoint sends no challenge: no
-   * other token would help this user, so clients would ask for authorization again and again.
+   * Whether the user lacks a permission that one of these uses needs. If `used` is null, whether
+   * the user has no permission for any scope of the resource. If true, the endpoint sends no
+   * challenge. No other token would help this user, so clients would only ask for authorization
+   * again and again.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
@@ -107,7 +111,7 @@ export class Challenges {
     description: string | null = null,
   ): Fields {
     const fields = {
-      // If the request has no token, the challenge contains no error (RFC 6750 section 3.1).
+      // If the request had no token, omit the error from the challenge (RFC 6750 section 3.1).
       error: error === 'missing_token' ? null : error,
       error_description: description,
       resource_metadata: this.#metadataUrl,
@@ -117,8 +121,8 @@ export class Challenges {
   }
 
   /**
-   * Returns the scopes for the challenge: the scope that the use needs, and one that gives access
-   * to the resource.
+   * Returns the scopes for the challenge: the scope that the tool or resource needs, and one that
+   * gives access to the endpoint.
    */
   scopesFor(used: Guarded): readonly string[] {
     const scope = getScope(used, this.#api, this.#supported);

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { KNOWN_VERSIONS, type ProtocolVersion } from './protocol/versions.ts';
 
-/** The maximum time limit of a tool, in seconds (one day). */
+/** The maximum value of `mcp:tool_timeout`, in seconds (one day). */
 const LONGEST_TOOL = 86_400;
 
 const MOST_MESSAGES = 1_000_000;
 
-/** The settings in the section `mcp`, except the settings that features add. */
+/** The settings in the section `mcp`, without those that features add. */
 export const coreShape = {
-  /** The server's name for assistants. Default: the authorization server's name. */
+  /** The server name that MCP clients show. Default: the authorization server's name. */
   name: z
     .string({ error: 'must be a string with the server name that clients show' })
     .min(1, 'is empty')
@@ -74,73 +74,76 @@ function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
 }
 
-/** The validated section `mcp`. Features add their own settings. */
+/** The validated section `mcp`, with the settings that features add. */
 export interface McpConfig extends z.output<typeof core> {}
 
 /**
- * The settings in an application's section `mcp`. A missing or undefined setting has its default.
+ * The settings in an application's section `mcp`. A missing or undefined setting gets its default
+ * value.
  */
 export interface McpConfigInput {
-  /** The server's name for assistants. Default: `oauth_server:name`. */
+  /** The server name that MCP clients show. Default: `oauth_server:name`. */
   readonly name?: string | undefined;
-  /** The tools' version. Default: `1.0.0`. */
+  /** The version of your tools. Default: `1.0.0`. */
   readonly version?: string | undefined;
-  /** Instructions for the model. */
+  /** Instructions for the model that uses the tools. */
   readonly instructions?: string | undefined;
   /**
-   * The canonical resource. The value must be `public_url` plus `/mcp`, the same as
+   * The canonical resource of the endpoint. It must be `public_url` plus `/mcp`, the same as
    * `oauth_server:audience`.
    */
   readonly resource?: string | undefined;
   /**
-   * The MCP versions that the server accepts. Possible values: `2026-07-28`, `2025-11-25`,
-   * `2025-06-18` and `2025-03-26`. Default: `['2025-11-25', '2025-03-26']`.
+   * The MCP versions that the server accepts: any of `2026-07-28`, `2025-11-25`, `2025-06-18` and
+   * `2025-03-26`. Default: `['2025-11-25', '2025-03-26']`.
    */
   readonly protocol_versions?: readonly ProtocolVersion[] | undefined;
-  /** How responses are sent. */
+  /** How the server sends responses. */
   readonly transport?: McpTransportInput | undefined;
-  /** How long a tool may take, in seconds. Default: 120. */
+  /** How long a tool call may take, in seconds. Default: 120. */
   readonly tool_timeout?: number | undefined;
   /**
-   * Whether to emit the audit event `tool_called` for each tool call, and `resource_read` for each
-   * resource that is read. Default: false.
+   * Whether to emit the audit event `tool_called` for each tool call, and `resource_read` each time
+   * a resource is read. Default: false.
    */
   readonly audit?: boolean | undefined;
   /**
-   * How many messages one client can send per minute for one user, to all MCP endpoints of a
-   * process together. Each process counts separately. Default: no limit.
+   * The maximum number of messages that one client can send per minute for one user. It applies to
+   * all MCP endpoints of a process together. Each process has a separate count. Default: no limit.
    */
   readonly calls_per_minute?: number | undefined;
-  /** Settings for the resource metadata (RFC 9728), challenges and services. */
+  /** The settings for resource metadata (RFC 9728), challenges and services. */
   readonly oauth?: McpOAuthInput | undefined;
-  /** The origins whose web pages may call tools. Default: none. */
+  /**
+   * The origins whose web pages may call tools, in addition to the server's own origin. Default:
+   * none.
+   */
   readonly allowed_origins?: readonly string[] | undefined;
 }
 
-/** The section `mcp:transport`. */
+/** The settings in the section `mcp:transport`. */
 export interface McpTransportInput {
   /**
-   * Whether to respond to a POST with a stream of Server-Sent Events that contains progress and
-   * results. If false, the response is JSON. Default: false.
+   * Whether to respond to a POST with a stream of Server-Sent Events, which contains progress and
+   * results. If false, the server responds with JSON. Default: false.
    */
   readonly streaming?: boolean | undefined;
 }
 
-/** The section `mcp:oauth`. */
+/** The settings in the section `mcp:oauth`. */
 export interface McpOAuthInput {
   /** The scopes that the resource metadata lists. Default: `['mcp:tools']`. */
   readonly scopes_supported?: readonly string[] | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the metadata URL and the
-   * needed scope. This includes 401 responses to GET and HEAD. A client that then requests more
-   * scopes keeps the scopes that the user has allowed it before. Default: false.
+   * needed scopes. This includes 401 responses to GET and HEAD. A client that then requests more
+   * scopes also keeps those that the user has already allowed. Default: false.
    */
   readonly challenge?: boolean | undefined;
   /**
-   * What to do if a service requests an offered scope that it is not registered for, such as a
-   * scope from the metadata. A service is a client that is registered for `mcp:service`. If true,
-   * the service gets `mcp:service` instead. If false, the service gets the error `invalid_scope`.
-   * Default: false.
+   * What happens if a service requests a scope that the server offers, but that the service is not
+   * registered for. If true, the service gets `mcp:service` instead. If false, it gets the error
+   * `invalid_scope`. A service is a client that is registered for `mcp:service`. Default: false.
    */
   readonly narrow_service_scope?: boolean | undefined;
 }

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { coreShape, type McpConfig, type McpConfigInput } from './config.ts';
 import { FEATURES } from './features.ts';
 
-/** The schema of the section `mcp`. It validates the section and fills in defaults. */
+/** The type of a schema that validates the section `mcp` and fills in default values. */
 export type McpConfiguration = z.ZodType<McpConfig, McpConfigInput> & {
-  /** The schema of each setting, by its key. */
+  /** The schemas of the settings, by key. */
   readonly shape: Readonly<Record<string, z.ZodType>>;
 };
 

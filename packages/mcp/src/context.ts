@@ -8,22 +8,22 @@ import { routeEnding, siblingsAt, type Siblings } from './siblings.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 import { offeredVersions, type OfferedVersions } from './protocol/versions.ts';
 
-/** The path of an application's first MCP endpoint, below the issuer. */
+/** The path of an application's main MCP endpoint, below the issuer. */
 export const MCP_PATH = '/mcp';
 
-/** Options of `createMcpServer`. */
+/** The options of `createMcpServer`. */
 export interface McpServerOptions {
   /** The authorization server whose tokens the endpoint accepts. */
   readonly server: AuthorizationServer;
-  /** The section `mcp`, validated by `mcpConfiguration`. */
+  /** The section `mcp`, as validated by `mcpConfiguration`. */
   readonly config: McpConfig;
-  /** The tools to serve. You can register more tools later. */
+  /** The tools that the endpoint serves. You can add more tools later. */
   readonly tools: ToolRegistry;
-  /** The log of the endpoint. It also receives the exceptions that tools throw. */
+  /** The log of the endpoint. It also contains the exceptions that tools throw. */
   readonly log: Log;
   /**
-   * The endpoint's path, below the issuer. The endpoint's resource must be in
-   * `oauth_server:resources`, or be `oauth_server:audience`. Default: `/mcp`.
+   * The path of the endpoint, below the issuer. The endpoint's resource must be one of
+   * `oauth_server:resources`, or the same as `oauth_server:audience`. Default: `/mcp`.
    */
   readonly path?: string;
 }
@@ -31,7 +31,7 @@ export interface McpServerOptions {
 const NEEDED = 'A bearer token for this resource is needed.';
 const ENDED = 'The bearer token is not valid here: unknown, expired or revoked.';
 
-/** The objects that the parts of an endpoint share. */
+/** The objects and settings that all parts of an endpoint use. */
 export class McpContext {
   readonly server: AuthorizationServer;
   /** Checks the tokens for this endpoint. */
@@ -41,7 +41,7 @@ export class McpContext {
   readonly log: Log;
   /** The endpoint's path, below the issuer. */
   readonly path: string;
-  /** The server's name for assistants. */
+  /** The server name that MCP clients show. */
   readonly name: string;
   /** The canonical resource (RFC 8707). */
   readonly resource: string;
@@ -49,7 +49,7 @@ export class McpContext {
   readonly metadataPath: string;
   readonly versions: OfferedVersions;
   readonly challenges: Challenges;
-  /** All MCP endpoints of this server, and the objects that they share. */
+  /** The MCP endpoints of this authorization server, and the objects that they share. */
   readonly siblings: Siblings;
 
   constructor({ server, config, tools, log, path = MCP_PATH }: McpServerOptions) {
@@ -67,27 +67,30 @@ export class McpContext {
     this.challenges = new Challenges(this, `${server.origin}${this.metadataPath}`);
   }
 
-  /** Returns the full name of a route. For an additional endpoint, appends the endpoint's path. */
+  /**
+   * Returns the full name of a route. For an additional endpoint, the name ends with the endpoint's
+   * path.
+   */
   routeName(name: string): string {
     return this.path === MCP_PATH ? name : `${name}${routeEnding(this.path)}`;
   }
 
-  /** The `_meta` of each result in version 2026-07-28. */
+  /** The `_meta` for each result in version 2026-07-28. */
   get meta(): Readonly<Record<string, unknown>> {
     return {
       'io.modelcontextprotocol/serverInfo': { name: this.name, version: this.config.version },
     };
   }
 
-  /** The server's instructions, for clients of all protocol versions. */
+  /** The instructions for the model. They are the same in all protocol versions. */
   get instructions(): { readonly instructions?: string } {
     const { instructions = '' } = this.config;
     return instructions === '' ? {} : { instructions };
   }
 
   /**
-   * Returns a 401 response if the request has no usable token, or else null. `requireUsable` logs
-   * the reason.
+   * Returns a 401 response if the request has no valid token for this endpoint. Otherwise, returns
+   * null. `requireUsable` logs the reason.
    */
   tokenRefusal(): Response | null {
     try {
@@ -101,8 +104,8 @@ export class McpContext {
   }
 
   /**
-   * Calls `answer`. While `answer` runs, `token()` returns the request's token. Responds with 500
-   * if `answer` fails.
+   * Calls `answer`, during which `token()` returns the token of the request. Responds with 500 if
+   * `answer` fails.
    */
   async withToken(request: Request, answer: () => Promise<Response>): Promise<Response> {
     try {
@@ -116,11 +119,11 @@ export class McpContext {
     }
   }
 
-  /** Logs an endpoint's error response as one line, in the authorization server's format. */
+  /** Logs an error response as one line, in the same format as the authorization server. */
   logRefusal(route: string, request: Request, response: Response, clientId: string | null): void {
     const endpoint = this.routeName(route);
     const refused = getRefusal(response);
-    // Status 499 means that the caller has disconnected and receives no response.
+    // Do not log status 499, because the caller has disconnected and receives no response.
     if (refused === null || refused.status === 499) return;
     this.server.measuring?.refusedWith(endpoint, refused.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {
@@ -134,8 +137,8 @@ export class McpContext {
   }
 
   /**
-   * Returns the client's address for the log, or null if the host cannot return it. A failure of
-   * the host must not replace the response.
+   * Returns the client's address for the log, or null if the host fails to return it. Such a
+   * failure must not prevent the response.
    */
   #clientAddress(request: Request): string | null {
     try {
@@ -147,14 +150,15 @@ export class McpContext {
 }
 
 /**
- * Returns the API that checks the tokens for this resource. Throws a ConfigurationError if the
- * server does not have the resource.
+ * Returns the API that checks tokens for this resource. Throws a ConfigurationError if the resource
+ * is not configured.
  */
 function findApi(server: AuthorizationServer, resource: string, path: string): ProtectedApi {
   const isKnown =
     server.audience === resource || server.resources.some((each) => each.resource === resource);
   if (isKnown) return server.resource(resource);
-  // Throw. Otherwise, the endpoint would accept tokens for another API (RFC 8707 section 2).
+  // Throw an error. Otherwise, the endpoint would accept tokens for another API (RFC 8707 section
+  // 2).
   const problem =
     server.resources.length === 0 && path === MCP_PATH
       ? { key: 'oauth_server:audience', message: `must be the MCP resource: ${resource}` }
@@ -165,7 +169,10 @@ function findApi(server: AuthorizationServer, resource: string, path: string): P
   throw new ConfigurationError([problem]);
 }
 
-/** Returns the settings of the endpoint. It sends challenges if its resource sets `challenge`. */
+/**
+ * Returns the endpoint's settings. Turns on `challenge` if the endpoint's resource has this
+ * setting.
+ */
 function challengingAs(
   config: McpConfig,
   { resources }: AuthorizationServer,

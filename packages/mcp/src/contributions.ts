@@ -14,7 +14,7 @@ import { callRefusal } from './tools/tool-access.ts';
 import type { Caller } from './tools/tool-call.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
-/** Combines everything that the features add to one endpoint. */
+/** Combines what all features add to one endpoint. */
 export class Contributions {
   readonly #config: McpConfig;
   readonly #contributions: ReadonlyMap<string, McpContribution>;
@@ -24,7 +24,7 @@ export class Contributions {
     this.#contributions = new Map(features.map((each) => [each.name, each.start(context)]));
   }
 
-  /** The features' registries, by feature name. */
+  /** The registries of the features, by feature name. */
   get registries(): ReadonlyMap<string, object> {
     const found = [...this.#contributions].flatMap(([name, { registry }]) =>
       registry === undefined ? [] : [[name, registry] as const],
@@ -32,7 +32,7 @@ export class Contributions {
     return new Map(found);
   }
 
-  /** The capabilities that the endpoint declares to clients. */
+  /** The capabilities that the endpoint announces to clients. */
   get capabilities(): Readonly<Record<string, object>> {
     const offered = this.#offered();
     const added = offered.flatMap(({ capabilities = {} }) => Object.entries(capabilities));
@@ -44,20 +44,20 @@ export class Contributions {
     };
   }
 
-  /** Returns all guarded items of the features. Leaves out the endpoint's tools. */
+  /** Returns everything that the features guard, such as resources. Does not include tools. */
   guarded(): readonly Named[] {
     return [...this.#contributions.values()].flatMap((each) => each.guarded?.() ?? []);
   }
 
-  /** Returns the members that features add to a tool in `tools/list`. */
+  /** Returns the members that features add to a tool's entry in `tools/list`. */
   toolMembers(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>> {
     const added = this.#offered().map((each) => each.toolMembers?.(tool, version) ?? {});
     return Object.assign({}, ...added) as Readonly<Record<string, unknown>>;
   }
 
   /**
-   * Returns the `_meta` of the tool error for a rejected call. Returns null if the response must be
-   * 401 or 403 instead.
+   * Returns `_meta` for a tool error that answers a rejected call. Returns null if the answer must
+   * be a 401 or 403 response instead.
    */
   refusedCallMeta(challenge: string): Readonly<Record<string, unknown>> | null {
     const added = this.#offered().flatMap((each) => each.refusedCallMeta?.(challenge) ?? []);
@@ -66,19 +66,22 @@ export class Contributions {
       : (Object.assign({}, ...added) as Readonly<Record<string, unknown>>);
   }
 
-  /** Returns the guarded items of features that these requests use. Leaves out tools. */
+  /**
+   * Returns the guarded items of features that these requests use, such as resources. Does not
+   * include tools.
+   */
   usedBy(requests: readonly JSONRPCRequest[]): readonly GuardedUse[] {
     return requests.flatMap(({ method, params }) => this.#method(method)?.uses?.(params) ?? []);
   }
 
-  /** Whether a feature currently offers this method. */
+  /** Whether a feature offers this method at the moment. */
   has(method: string): boolean {
     return this.#method(method) !== null;
   }
 
   /**
-   * Answers a request, or returns null if no feature has its method. Checks the token a second
-   * time, so that no method can run without a check.
+   * Answers a request with the feature that has its method. Returns null if no feature has it.
+   * Checks the token once more, so that no method ever runs without a check.
    */
   async answer(request: JSONRPCRequest, caller: Caller): Promise<MethodAnswer | null> {
     const method = this.#method(request.method);

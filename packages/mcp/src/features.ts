@@ -4,7 +4,10 @@ import { organizationAccess } from './features/organization-access/index.ts';
 import { resources } from './features/resources/index.ts';
 import { securitySchemes } from './features/security-schemes/index.ts';
 
-/** All features of an endpoint besides its tools, in the order in which they start. */
+/**
+ * The features of every endpoint, in the order in which they start. They add everything except
+ * tools.
+ */
 export const FEATURES: readonly McpFeature[] = [
   endpoints,
   organizationAccess,

@@ -1,5 +1,5 @@
 /**
- * The MCP endpoint: it serves an application's tools to clients with an access token from the
+ * Adds an MCP endpoint that serves an application's tools. Clients need an access token from the
  * application's authorization server.
  */
 export type { McpServerOptions } from './context.ts';

@@ -4,24 +4,22 @@ import type { Named } from './feature.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 
 /**
- * An application's MCP endpoint. It serves the tools to clients with an access token from the
+ * An MCP endpoint of an application. It serves tools to clients that have an access token from the
  * application's authorization server.
  */
 export interface McpServer {
   /** The canonical resource (RFC 8707), such as `https://app.example/mcp`. */
   readonly resource: string;
-  /** The endpoint's path, below the issuer, such as `/mcp`. */
+  /** The path of the endpoint, below the issuer, such as `/mcp`. */
   readonly path: string;
-  /** The validated section `mcp`, with defaults. */
+  /** The validated section `mcp`, including default values. */
   readonly config: McpConfig;
-  /** The registry of the tools that the endpoint serves. */
+  /** The registry of the endpoint's tools. */
   readonly tools: ToolRegistry;
-  /** The features' registries, by name. */
+  /** The registries of the endpoint's features, by feature name. */
   readonly registries: ReadonlyMap<string, object>;
-  /**
-   * Returns all tools and resources that only some tokens can use, each with a name for messages.
-   */
+  /** Returns who may use each tool and resource of the endpoint, with a name for messages. */
   guarded(): readonly Named[];
-  /** The endpoints to mount, each with its path and method. */
+  /** The HTTP endpoints to mount, each with its path and its methods. */
   readonly endpoints: readonly Endpoint[];
 }

@@ -14,8 +14,8 @@ import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
 /**
- * Creates an MCP endpoint. It does not listen: mount its `endpoints`. Its resource is the issuer
- * plus its path.
+ * Creates an MCP endpoint, whose resource is the issuer plus the path. The endpoint does not
+ * listen: you must mount its `endpoints`.
  */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const context = new McpContext(options);
@@ -34,8 +34,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     ...protocolEndpoints(context, contributions),
     ...metadataEndpoints(context, document),
   ];
-  // With `oauth_server:challenge`, the authorization server already publishes one of the metadata
-  // documents (AS-6.24). Do not publish that document a second time.
+  // The authorization server already publishes one of the metadata documents if
+  // `oauth_server:challenge` is on (AS-6.24). Do not publish it a second time.
   const own = endpoints.filter(({ path }) => !server.endpoints.some((each) => each.path === path));
   return {
     resource,
@@ -48,7 +48,10 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   };
 }
 
-/** Throws a ConfigurationError if the endpoint lists scopes that its resource does not have. */
+/**
+ * Throws a ConfigurationError if `mcp:oauth:scopes_supported` contains a scope that the endpoint's
+ * resource does not have.
+ */
 function requireScopesOf({ server, api, config, resource }: McpContext): void {
   if (server.resources.length === 0) return;
   const others = config.oauth.scopes_supported.filter((scope) => !api.offers(scope));
@@ -65,7 +68,7 @@ function named({ name, personal, scope }: RegisteredTool): Named {
   return { called: `the tool ${name}`, personal, scope };
 }
 
-/** Builds the protected resource metadata (RFC 9728 section 2). */
+/** Creates the protected resource metadata (RFC 9728 section 2). */
 function buildMetadata({
   server,
   config,
@@ -106,9 +109,10 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
 }
 
 /**
- * RFC 9728 section 3.1 puts the well-known part before the path of the resource. Some clients omit
- * `/mcp` from this URL, so the server also responds at the shorter URL. The base path stays,
- * because the URL without it may belong to another installation.
+ * Returns the endpoints that publish the metadata. In the document's URL, the well-known part comes
+ * before the path of the resource (RFC 9728 section 3.1). Some clients omit `/mcp` from this URL,
+ * so the main endpoint also publishes the document at the shorter URL. The base path stays, because
+ * the URL without it may belong to another installation.
  */
 function metadataEndpoints(context: McpContext, document: object): readonly Endpoint[] {
   const { server, metadataPath, path } = context;
@@ -133,8 +137,8 @@ function metadataEndpoints(context: McpContext, document: object): readonly Endp
 }
 
 /**
- * Adds a request id to each response, and records the same metrics as for the authorization
- * server's endpoints.
+ * Adds a request id to each response, and records the same metrics as the authorization server's
+ * endpoints.
  */
 function measured({ measuring }: AuthorizationServer, endpoint: Endpoint): Endpoint {
   const { name, path: route } = endpoint;

@@ -1,9 +1,9 @@
 import { allowedFields } from 'portico/extension';
 
 /**
- * Whether the request comes from a web page that may not call tools. Pages on this origin and on
- * `mcp:allowed_origins` may call tools. A request without an `Origin` header comes from a program,
- * not from a page. This check prevents DNS rebinding (MCP, Security Warning of the transport).
+ * Whether the request comes from a web page that may not call tools. Only pages on this server's
+ * origin and on `mcp:allowed_origins` may call tools. A request without an `Origin` header does not
+ * come from a page. This check prevents DNS rebinding (MCP, Security Warning of the transport).
  */
 export function isForeign(
   request: Request,
@@ -14,7 +14,10 @@ export function isForeign(
   return origin !== null && origin !== ownOrigin && !allowed.includes(origin);
 }
 
-/** Lets pages on an allowed origin read the response, even an error response. */
+/**
+ * Adds the headers that let pages on an allowed origin read the response. This includes error
+ * responses.
+ */
 export function withCors(
   response: Response,
   request: Request,
@@ -50,15 +53,15 @@ function corsHeaders(
 }
 
 /**
- * The header fields that clients send. They include `Mcp-Method` and `Mcp-Name`, because some
- * clients first try a newer protocol version and then fall back.
+ * The request headers that clients send. They include `Mcp-Method` and `Mcp-Name`, because some
+ * clients first try a newer protocol version and then an older one.
  */
 const ALLOWED_FIELDS =
   'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 
 /**
- * Returns the preflight response. It allows the headers that every client sends, the headers that
- * the page requests, and the headers in `fields`.
+ * Returns the response to a preflight request. It allows the headers that all clients send, the
+ * headers that the page has requested, and the headers in `fields`.
  */
 export function preflightResponse(
   request: Request,
@@ -67,7 +70,7 @@ export function preflightResponse(
 ): Response {
   const cors = corsHeaders(request, allowed);
   const headers = new Headers([
-    // Allow GET and DELETE too, so that pages can send such requests and read the 405 response.
+    // Also allow GET and DELETE, so that a page that sends them can read the 405 response.
     ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
     ...Object.entries(allowedFields(request, [ALLOWED_FIELDS, ...fields].join(', '))),
     ['Access-Control-Max-Age', '7200'],
@@ -77,8 +80,8 @@ export function preflightResponse(
 }
 
 /**
- * Returns the preflight response for the public documents, which any page can read. It allows the
- * header with the protocol version, which clients also send when they request these documents.
+ * Returns the response to a preflight request for the public documents, which any page may read. It
+ * allows the header with the protocol version, because clients also send it with these requests.
  */
 export function documentPreflight(request: Request): Response {
   const headers = {

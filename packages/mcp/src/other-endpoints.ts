@@ -4,12 +4,15 @@ import { refusal } from './refusal.ts';
 
 /** The name of the endpoint that rejects all methods except POST. */
 export const STREAM = 'mcp_server_stream';
-/** The name of the endpoints that tell a client where the MCP endpoint is. */
+/**
+ * The name of the endpoints for URLs with extra slashes. They tell the client the correct URL of
+ * the MCP endpoint.
+ */
 export const MISPLACED = 'mcp_server_misplaced';
 
 /**
- * Responds with 405. With `mcp:oauth:challenge`, responds to a GET without a usable token with a
- * 401 challenge instead: clients send this GET to find out where to get a token.
+ * Responds with 405. Clients send a GET to find out where to get a token. Therefore, with
+ * `mcp:oauth:challenge`, a GET or HEAD without a valid token gets a 401 response with a challenge.
  */
 export async function answerStream(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed, oauth } = context.config;
@@ -29,9 +32,8 @@ export async function answerStream(context: McpContext, request: Request): Promi
 }
 
 /**
- * Responds with 404 to requests for the endpoint's path with a trailing slash. The response
- * contains the correct URL. A redirect would not work, because most clients drop the body of a
- * redirected POST.
+ * Responds with 404 to requests whose path ends with an extra slash. The response contains the
+ * correct URL. A redirect would not help, because most clients drop the body of a redirected POST.
  */
 export async function answerMisplaced(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed } = context.config;

@@ -17,7 +17,7 @@ import { repeatedArguments } from './protocol/parameter-headers.ts';
 import { createToolRegistry, type ToolRegistry } from './tools/tools.ts';
 import { STATELESS_VERSION } from './protocol/versions.ts';
 
-/** These routes read no session, so they need no CSRF check. */
+/** The routes that need no CSRF check, because they do not use the session. */
 const EXEMPT = {
   mcp_server_rpc: true,
   mcp_server_stream: true,
@@ -25,21 +25,22 @@ const EXEMPT = {
   mcp_server_misplaced_twice: true,
 };
 
-/** The key of the McpServer in `app.services`. */
+/** The key of the main endpoint's McpServer in `app.services`. */
 const MCP = 'mcp';
 
 /**
- * Returns the tool registry of the application that is starting. Call `tool().register(…)` in the
- * application's `register`. `path` is the endpoint's path. Default: `/mcp`. Throws if you call this
- * function anywhere else, or if no endpoint has the path.
+ * Returns the tool registry of the application that is starting. Call this function only in the
+ * application's `register`, as `tool().register(…)`. `path` is the endpoint's path (default:
+ * `/mcp`). Throws if you call it anywhere else, or if there is no endpoint at this path.
  */
 export function tool(path?: string): ToolRegistry {
   return getEndpoint('tool', 'tools', path).tools;
 }
 
 /**
- * Returns the MCP endpoint of a started application. `path` is the endpoint's path. Default:
- * `/mcp`. Throws if the application does not have the plugin, or if no endpoint has the path.
+ * Returns an MCP endpoint of a started application. `path` is the endpoint's path (default:
+ * `/mcp`). Throws if the application does not use the plugin, or if there is no endpoint at this
+ * path.
  */
 export function mcpServerOf(application: Application, path = MCP_PATH): McpServer {
   const { services } = application;
@@ -56,9 +57,9 @@ function serviceKey(path: string): string {
 }
 
 /**
- * The MCP endpoint as a kit plugin. List it after `oauthServer()`. The plugin adds the
- * configuration section `mcp`, `POST /mcp`, the resource metadata, and `tool()` for the
- * application's tools.
+ * Creates the plugin that adds MCP endpoints. Add it after `oauthServer()`. It adds the
+ * configuration section `mcp`, the endpoint `POST /mcp` and its resource metadata. Register the
+ * application's tools with `tool()`.
  */
 export function mcp(): Plugin<{ mcp: McpConfigInput }> {
   return {
@@ -98,20 +99,21 @@ export function mcp(): Plugin<{ mcp: McpConfigInput }> {
   };
 }
 
-/** Returns the settings of each endpoint by its path. `/mcp` comes first. */
+/** Returns the settings of all endpoints, keyed by path. `/mcp` comes first. */
 function configuredEndpoints(application: Application): ReadonlyMap<string, McpConfig> {
   const config = application.config['mcp'] as McpConfig;
   return new Map([[MCP_PATH, config], ...endpointsIn(config)]);
 }
 
-/** Returns the settings of each additional endpoint by its path. */
+/** Returns the settings of all additional endpoints, keyed by path. */
 function endpointsIn(config: McpConfig): ReadonlyMap<string, McpConfig> {
   return new Map(FEATURES.flatMap((feature) => Object.entries(feature.endpoints?.(config) ?? {})));
 }
 
 /**
- * Checks that `mcp:resource`, `oauth_server:audience`, and `public_url` plus `/mcp` are the same
- * URL, because the resource is also the audience of its tokens.
+ * Returns the problems with the section `mcp`. For example, `mcp:resource` and
+ * `oauth_server:audience` must be `public_url` plus `/mcp`, because the resource is also the
+ * audience of its tokens.
  */
 function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   const section = config['mcp'] as McpConfig;
@@ -139,8 +141,8 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     ...(resource === undefined || resource === canonical
       ? []
       : [{ key: 'mcp:resource', message: `must be ${expected}: ${canonical}` }]),
-    // If both settings contain the same wrong value, report it only once. With several resources,
-    // the audience can be another resource.
+    // If `mcp:resource` and `oauth_server:audience` have the same wrong value, report it only once.
+    // With several resources, the audience can be another resource.
     ...(audience === canonical ||
     (resource !== undefined && audience === resource) ||
     Object.hasOwn(resources, canonical)
@@ -170,8 +172,8 @@ function requireOfferedScopes(application: Application, endpoint: McpServer): vo
 }
 
 /**
- * Throws if a tool marks an argument that a header cannot repeat. 2026-07-28 clients would not
- * offer such a tool.
+ * Throws if a tool has an argument that must be repeated in a header, but cannot be. Clients of
+ * version 2026-07-28 would not offer such a tool.
  */
 function requireRepeatable(tools: ToolRegistry): void {
   for (const { name, inputSchema } of tools.all()) {

@@ -2,7 +2,7 @@ import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { jsonText, Note } from 'portico/extension';
 
 /**
- * The details of an error response for the log. They are stored separately, because the body of a
+ * What the log says about an error response. It is stored separately, because the body of a
  * Response can be read only once.
  */
 export interface NotedRefusal {
@@ -13,8 +13,8 @@ export interface NotedRefusal {
 const refusals = new Note<NotedRefusal>('refusal');
 
 /**
- * Creates the response to a request that is rejected before the protocol runs. It has the same form
- * as the errors of the SDK's transport.
+ * Creates the response for a request that is rejected before the protocol handles it. It has the
+ * same form as errors from the SDK's transport.
  */
 export function refusal(
   status: number,
@@ -31,16 +31,16 @@ export function refusal(
 }
 
 /**
- * Creates an error response of the protocol, for a request that the endpoint accepted. It is not
- * logged.
+ * Creates an error response that belongs to the protocol. The endpoint has accepted the request, so
+ * the error is not logged.
  */
 export function protocolRefusal(message: string, code: number): Response {
   return jsonResponse({ jsonrpc: '2.0', error: { code, message }, id: null }, 400);
 }
 
 /**
- * Creates the error response for a request that was read. It contains the request's id (MCP
- * 2026-07-28, Error Responses).
+ * Creates the error response for a request whose body has been read. It contains the request's id
+ * (MCP 2026-07-28, Error Responses).
  */
 export function requestRefusal(
   status: number,
@@ -74,8 +74,8 @@ function getId(message: unknown): string | number | null {
 }
 
 /**
- * Creates a tool error for a rejected call, so that the model sees the error. The response has
- * status 200. `refused` contains the status for the log.
+ * Creates a tool error for a rejected call, so that the model sees the error. The response has the
+ * status 200. `refused` contains the status that the log shows instead.
  */
 export function refusedCall(
   call: JSONRPCRequest,
@@ -89,7 +89,7 @@ export function refusedCall(
   return response;
 }
 
-/** Returns the details of an error response for the log. Returns null for other responses. */
+/** Returns what the log says about an error response, or null for any other response. */
 export function getRefusal(response: Response): NotedRefusal | null {
   return refusals.of(response) ?? null;
 }

@@ -2,20 +2,20 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { MCP_PATH } from './context.ts';
 import type { McpServer } from './mcp-endpoint.ts';
 
-/** The endpoints of an application, by path. */
+/** The MCP endpoints of an application, keyed by path. */
 type Endpoints = ReadonlyMap<string, McpServer>;
 
 const registering = new AsyncLocalStorage<Endpoints>();
 
-/** Runs the application's `register`. During the call, `getEndpoint` finds these endpoints. */
+/** Runs the application's `register`. While it runs, `getEndpoint` returns these endpoints. */
 export function registerAt<Value>(endpoints: Endpoints, register: () => Value): Value {
   return registering.run(endpoints, register);
 }
 
 /**
- * Returns an endpoint of the application that is starting. Throws at any other time, or if no
- * endpoint has the path. For the error message, `call` is the name of the called function, and
- * `things` is what the function registers.
+ * Returns an endpoint of the application that is starting. Throws if no application is starting, or
+ * if there is no endpoint at this path. For the error message, `call` is the name of the called
+ * function, and `things` is what this function registers.
  */
 export function getEndpoint(call: string, things: string, path = MCP_PATH): McpServer {
   const endpoints = registering.getStore();

@@ -18,12 +18,12 @@ import { repeatedArguments, unrepeated } from './protocol/parameter-headers.ts';
 import { mismatchRefusal } from './protocol/stateless.ts';
 import type { JsonSchema } from './tools/tool-description.ts';
 
-/** The endpoint's name. */
+/** The name of the endpoint for POST /mcp. */
 export const RPC = 'mcp_server_rpc';
 
 /**
- * The guarded tool or resource that a message uses. `refusals` contains the error messages.
- * Default: those for tools.
+ * A guarded tool or resource that a message uses. `refusals` contains the error messages. Without
+ * it, those for tools apply.
  */
 interface Use {
   readonly used: Guarded;
@@ -35,8 +35,8 @@ const OUT_OF_REACH =
 
 /**
  * Handles POST /mcp. Checks the origin, the token, the messages, and the tools and resources that
- * the messages use. Then lets the protocol answer. Sends the challenge that RFC 6750 section 3
- * requires with 401 and 403 only with `mcp:oauth:challenge` (MCP-8.4).
+ * they use. Then passes the messages to the protocol. RFC 6750 section 3 requires a challenge with
+ * 401 and 403 responses, but the endpoint sends one only with `mcp:oauth:challenge` (MCP-8.4).
  */
 export class RpcEndpoint {
   readonly #context: McpContext;
@@ -94,7 +94,10 @@ export class RpcEndpoint {
     );
   }
 
-  /** Rejects the messages if the token does not allow a tool or resource that they use. */
+  /**
+   * Returns the response that rejects the messages if they use a tool or resource that the token
+   * does not allow. Otherwise, returns null.
+   */
   async #useRefusal(request: Request, messages: Messages): Promise<Response | null> {
     const { tools, config, challenges } = this.#context;
     const uses: readonly Use[] = [
@@ -122,8 +125,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Returns the tool error for a rejected call. Returns null if no feature requires a tool error.
-   * The response is then 401 or 403.
+   * Returns a tool error that answers a rejected call. Returns null if no feature adds anything to
+   * such errors. In this case, the response must be 401 or 403.
    */
   #refusedCall(
     { isBatch, requests, metadata }: Messages,
@@ -139,7 +142,7 @@ export class RpcEndpoint {
     return refusedCall(call, refused, { resultType: 'complete', _meta: { ...added, ...meta } });
   }
 
-  /** Rejects a 2026-07-28 tool call if a header does not match its argument. */
+  /** Rejects a 2026-07-28 tool call if a header does not match the argument that it must repeat. */
   #headerRefusal({ headers }: Request, { metadata, requests: [call] }: Messages): Response | null {
     if (metadata === null || call?.method !== 'tools/call') return null;
     const { name, arguments: args } = call.params ?? {};
@@ -149,8 +152,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Returns the part of the challenge about tokens that are bound to a key. Returns null if the
-   * server issues no such tokens.
+   * Returns what a challenge says about tokens that are bound to a key. Returns null if the server
+   * does not issue such tokens.
    */
   #presented(request: Request): BindingRefusal | null {
     const { binding } = this.#context.server;
@@ -159,7 +162,7 @@ export class RpcEndpoint {
     return bindingRefusal(binding, isBound ? { answer: null } : undefined);
   }
 
-  /** Returns the request headers to allow in addition to those that every client sends. */
+  /** Returns the headers that pages may send in addition to those that every client sends. */
   #extraFields(): readonly string[] {
     const { server, tools, versions } = this.#context;
     return [
@@ -172,8 +175,8 @@ export class RpcEndpoint {
 }
 
 /**
- * Creates the error response. In 2026-07-28, it contains the request's id, and does not use the
- * error codes that earlier versions left to implementations.
+ * Creates an error response. In version 2026-07-28, it contains the request's id. Its error code is
+ * the status, and never one of the codes that earlier versions left to implementations.
  */
 function refuse(
   { metadata, requests }: Messages,
@@ -185,20 +188,22 @@ function refuse(
   return requestRefusal(status, requests[0], { code: status, message }, headers);
 }
 
-/** Returns the headers that repeat tool arguments (MCP 2026-07-28). */
+/** Returns the names of the headers that repeat tool arguments (MCP 2026-07-28). */
 function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
   const fields = schemas.flatMap((schema) => {
     try {
       return repeatedArguments(schema).map(({ header }) => header);
     } catch {
-      // Skip this tool. It was registered after the start, and its calls fail.
+      // Skip a tool with an invalid schema. It was registered after the start, and its calls fail.
       return [];
     }
   });
   return [...new Set(fields)];
 }
 
-/** Builds a key from the client and the user. Users of the same client have separate limits. */
+/**
+ * Returns a key for the client and the user, so that each user of a client has a separate limit.
+ */
 function caller(): string {
   const person = token().user()?.reference;
   return JSON.stringify([token().clientId(), person?.provider, person?.id]);

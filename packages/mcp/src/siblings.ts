@@ -2,10 +2,10 @@ import { ConfigurationError } from '@portico/sql';
 import type { AuthorizationServer } from 'portico';
 import { CallLimit } from './call-limit.ts';
 
-/** The MCP endpoints of one authorization server, and the objects that they share. */
+/** The MCP endpoints of an authorization server, and the objects that they share. */
 export class Siblings {
   readonly #server: AuthorizationServer;
-  /** The path of each endpoint, by the ending of its route names. */
+  /** The path of each endpoint. The keys are the endings of the endpoints' route names. */
   readonly #paths = new Map<string, string>();
   readonly #limits = new Map<number, CallLimit>();
 
@@ -14,7 +14,7 @@ export class Siblings {
   }
 
   /**
-   * Adds an endpoint. Throws a ConfigurationError if another endpoint already has the path or its
+   * Adds an endpoint. Throws a ConfigurationError if another endpoint already uses its path or its
    * route names.
    */
   add(path: string): void {
@@ -34,7 +34,7 @@ export class Siblings {
     this.#paths.set(ending, path);
   }
 
-  /** Returns the limit of messages per minute. All endpoints share this limit. */
+  /** Returns the limit for messages per minute, which all endpoints share. */
   limit(perMinute: number): CallLimit {
     const limit = this.#limits.get(perMinute) ?? new CallLimit(perMinute, this.#server.clock);
     this.#limits.set(perMinute, limit);
@@ -44,7 +44,7 @@ export class Siblings {
 
 const known = new WeakMap<AuthorizationServer, Siblings>();
 
-/** Returns the shared objects of this server's MCP endpoints. */
+/** Returns the objects that the MCP endpoints of this server share. */
 export function siblingsAt(server: AuthorizationServer): Siblings {
   const siblings = known.get(server) ?? new Siblings(server);
   known.set(server, siblings);

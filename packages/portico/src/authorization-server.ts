@@ -25,82 +25,91 @@ import type { Client } from './store/client.ts';
 import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ExpiringRows, PrunedRows } from './store/pruning.ts';
 
-/** Properties that features add to the server. Declare your own feature's properties here. */
+/**
+ * The members that features add to the server. To add members of your own feature, extend this
+ * interface.
+ */
 export interface FeatureMembers {
   /**
-   * The initial access tokens, with which clients register themselves. Present if
+   * Manages the initial access tokens with which clients register themselves, if
    * `oauth_server:registration` is on.
    */
   readonly initialAccessTokens: InitialAccessTokens;
 }
 
-/** The authorization server in your application. */
+/** The authorization server that runs in your application. */
 export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /**
-   * The issuer (RFC 8414 section 2): the origin of `public_url`, followed by `base_path`, without a
-   * slash at the end.
+   * The issuer (RFC 8414 section 2): the origin of `public_url` followed by `base_path`, without a
+   * trailing slash.
    */
   readonly issuer: string;
   /** The setting `base_path`: empty, or a path such as `/auth`. */
   readonly basePath: string;
-  /** The path prefix of incoming requests. This is `base_path`, or empty if a proxy removes it. */
+  /**
+   * The path prefix of the requests that reach the server: `base_path`, or empty if a proxy removes
+   * it.
+   */
   readonly mountPath: string;
-  /** The validated section `oauth_server`, with defaults. */
+  /** The validated section `oauth_server`, including default values. */
   readonly config: OAuthServerConfig;
   /**
-   * The endpoints. Mount each one with its path and methods. A handler always returns a response
-   * and never rejects.
+   * The endpoints to mount, each with its path and methods. Handlers always return a response and
+   * never reject.
    */
   readonly endpoints: readonly Endpoint[];
   /**
-   * The endpoints that your application's CSRF check must skip: each name maps to true. Contains
-   * turned-off endpoints too.
+   * The endpoints that your application's CSRF check must skip, as an object that maps each name to
+   * true. It also contains endpoints that are turned off.
    */
   readonly csrfExemptRoutes: Readonly<Record<string, boolean>>;
-  /** The registered clients. */
+  /** Registers and finds clients. */
   readonly clients: Clients;
   /**
-   * The ways in which an application can become a client without an operator. Features provide
-   * them.
+   * The ways in which an application can become a client without an operator. Features add them.
    */
   readonly arrivals: readonly ClientArrival[];
   /** Whether an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
-  /** Whether clients can authenticate with keys of their own. */
+  /** Whether clients can authenticate with their own keys. */
   readonly takesKeys: boolean;
-  /** The grant types that the server offers. */
+  /** All grant types that the server offers. */
   readonly grantTypes: GrantTypes;
-  /** The requirements that a client can be registered with, for example bound tokens. */
+  /**
+   * The demands with which a client can be registered, for example that its tokens are bound to a
+   * key.
+   */
   readonly demands: readonly ClientDemand[];
-  /** The security profiles that the server applies to clients. */
+  /** The security profiles that the server applies to its clients. */
   readonly profiles: Profiles;
-  /** Lists authorizations and ends access. */
+  /** Lists authorizations, and ends access. */
   readonly access: Access;
   /**
-   * Returns the current problems of this client's authentication keys. If the client publishes its
-   * keys at a URL, fetches them first. Returns an empty list for a client without keys.
+   * Returns the current problems with this client's authentication keys. If the client publishes
+   * its keys at a URL, fetches them first. Returns an empty list for a client without keys.
    */
   clientKeyProblems(client: Client): Promise<readonly string[]>;
-  /** The signing keys from `key_path` and from the key signers. */
+  /** The keys that sign ID tokens, from `key_path` and from key signers. */
   readonly keys: KeyRing;
   /**
    * Returns the authorization request that sent this browser to your sign-in page. `returnTo` is
-   * the URL where your page sends people after sign-in. Throws unless the host has `tellsWhoWaits`.
+   * the URL to which your page sends the user after the sign-in. Throws if the host does not have
+   * `tellsWhoWaits`.
    *
    * Returns null in these cases:
    *
    * - `returnTo` is not a URL of the authorization endpoint.
-   * - The request belongs to another browser, or is older than `consent_ttl`.
-   * - Another request has sent this browser to your sign-in page since then.
+   * - The request was sent by another browser, or is older than `consent_ttl`.
+   * - Another request has sent this browser to your sign-in page in the meantime.
    */
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /**
-   * Ends clients' access after sessions of your application have ended, for example at sign-out.
-   * Call this method even if `oauth_server:back_channel_logout` is off.
+   * Ends the access of clients after sessions of your application have ended, for example at
+   * sign-out. Call this method even if `oauth_server:back_channel_logout` is off.
    *
-   * Portico notifies the clients that the person signed in to with an ended session, and ends their
-   * access (docs/signing-out.md). Rejects if the store cannot be reached. Call the method again
-   * then. Throws if the session or the person is not valid.
+   * Portico ends the access of the clients that the person signed in to during an ended session,
+   * and notifies these clients (docs/signing-out.md). Rejects if the database cannot be reached:
+   * call the method again in this case. Throws if the session or the person is invalid.
    *
    * @example
    * await server.sessionEnded({ session: request.session.id });
@@ -108,9 +117,9 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   sessionEnded(ended: EndedSessions): Promise<void>;
   /**
-   * Like `sessionEnded`, but runs in your own transaction: your change and the end of the clients'
-   * access are stored together or not at all. Call the returned function after the commit. It
-   * writes the audit events and notifies clients immediately. If you do not call it, clients are
+   * Like `sessionEnded`, but runs in your own transaction, so that your change and the end of the
+   * access are stored together or not at all. After the commit, call the returned function. It
+   * writes the audit events and notifies clients immediately. Without this call, clients are
    * notified within half a second.
    *
    * @example
@@ -121,56 +130,61 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * await committed();
    */
   sessionEndedIn(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit>;
-  /** Whether this scope is built in or configured in `oauth_server:scopes`. */
+  /** Whether this scope is built in, or configured in `oauth_server:scopes`. */
   offers(scope: string): boolean;
   /**
-   * Returns the scopes for which the person has the permission now. Ignores what the person has
-   * allowed clients.
+   * Returns those of `scopes` for which the person has the permission now. Ignores which scopes the
+   * person has allowed clients.
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
-  /** Adds settings of the protected API. Call this method before the first request. */
+  /** Adds settings for the protected API. Call this method before the first request. */
   serveResource(needs: ResourceNeeds): void;
-  /** The resources in `oauth_server:resources`. Empty if there are none. */
+  /** The resources in `oauth_server:resources`, or an empty list. */
   readonly resources: readonly ResourceDescription[];
   /**
-   * Returns the API with this URL. The API accepts only tokens for this URL. Throws unless the URL
-   * is in `oauth_server:resources` or is `oauth_server:audience`.
+   * Returns the API with this URL, which accepts only tokens for this URL. Throws if the URL is
+   * neither in `oauth_server:resources` nor the same as `oauth_server:audience`.
    *
    * @example
    * server.resource('https://shop.example/api').withToken(request, answer);
    */
   resource(url: string): ProtectedApi;
   /**
-   * Records that your application mounts the server. Each mount calls this method. Under
+   * Tells the server that your application mounts it. Every mount calls this method. With
    * `APP_ENV=dev`, the server then prints a warning to standard error if migrations are missing.
    */
   mounted(): void;
   /**
-   * Removes expired rows in small batches. You can call this while the server handles requests.
-   * After each batch, calls `onBatch` with the totals so far.
+   * Removes expired rows in small batches. Calls `onBatch` after each batch with the totals so far.
+   * You can call this method while the server handles requests.
    */
   prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
-  /** The rows of features that expire. `prune` removes them too. */
+  /** The rows of features that expire. `prune` also removes them. */
   readonly expiring: readonly ExpiringRows[];
-  /** The host, with defaults for the methods and properties that your application leaves out. */
+  /** The host, including defaults for methods and properties that your application omits. */
   readonly host: CompleteHost;
   /**
-   * Sends an event to the host, like the server's own events. If `oauth_server:audit:keep` is on,
-   * also stores the event. Never rejects. The methods of `audit` read the stored events.
+   * Passes an event to the host, like the server's own events. With `oauth_server:audit:keep`, also
+   * stores the event. Never rejects. The methods of `audit` read stored events.
    */
   readonly audit: ServerAudit;
-  /** How protected resources describe bound tokens. Null if tokens are not bound to keys. */
+  /**
+   * How protected resources describe tokens that are bound to a key. Null if the server does not
+   * bind tokens.
+   */
   readonly binding: BindingOffer | null;
   /**
-   * Receives measurements from the server and everything that is mounted with it. Null if the
-   * option `telemetry` is not set.
+   * Receives the measurements of the server and of everything that is mounted with it. Null without
+   * the option `telemetry`.
    */
   readonly measuring: Measuring | null;
-  /** Delivers the features' messages to other systems, at least once. */
+  /**
+   * Delivers the messages of features to other systems. Each message is delivered at least once.
+   */
   readonly outbox: Outbox;
-  /** The examinations of features for the doctor's report. */
+  /** The examinations that features add to the doctor's report. */
   readonly examinations: readonly Examination[];
-  /** Encrypts data that browsers or clients store on behalf of the server. */
+  /** Encrypts data that browsers or clients store for the server. */
   readonly sealing: Sealing;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;

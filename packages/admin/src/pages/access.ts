@@ -15,7 +15,7 @@ const DONE = {
   continuing: 'This takes longer and continues in the background. Reload the page in a moment.',
 };
 
-/** The filters, which are the same as the options of the CLI command. */
+/** The filters of the list. They are the same as the options of the CLI command. */
 const FILTERS: readonly Filter[] = [
   { name: 'client', text: 'Application (its id)' },
   { name: 'provider', text: 'Provider of the person' },
@@ -25,8 +25,8 @@ const FILTERS: readonly Filter[] = [
 ];
 
 /**
- * The page /oauth/admin/access. It shows who has access, with one row for each user and
- * application. The newest row comes first.
+ * The page /oauth/admin/access. It shows which users have given access to which applications, with
+ * one row for each user and application. The newest row comes first.
  */
 export const access: Page = {
   async show(asked, refused) {
@@ -58,8 +58,9 @@ export const access: Page = {
 };
 
 /**
- * Marks the form as used, and returns a function. This function ends the authorizations that one
- * user gave to one application, and returns whether all of these authorizations have ended.
+ * Marks the form as used, and returns the function `end`. This function revokes the authorizations
+ * in the form, which one user gave to one application. It returns false if the work takes a long
+ * time and continues in the background.
  */
 export async function groupInForm(
   sent: Sent,
@@ -115,8 +116,8 @@ async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
 }
 
 /**
- * Returns the form that searches for users by name and email address. Returns a hint instead if the
- * application does not support this search.
+ * Returns the form that searches for users by name, email address or id. If the application does
+ * not support this search, returns a hint that says so.
  */
 function searchForm({ parts, query, links }: Asked): Html {
   if (parts.server.host.findPeople === null) {
@@ -131,8 +132,8 @@ function searchForm({ parts, query, links }: Asked): Html {
 }
 
 /**
- * Returns the other filters. The filters are collapsed if the page has a search form and no filter
- * is used.
+ * Returns the form with the list's filters. It is collapsed if no filter is set and the page also
+ * has a search form.
  */
 function moreFilters(asked: Asked): Html {
   const isUsed = FILTERS.some(({ name }) => asked.query.get(name) !== undefined);
@@ -146,7 +147,7 @@ const NONE_YET = 'No matches so far. There are more rows to search.';
 
 const A_DAY = 86_400_000;
 
-/** Reads the filters. Throws an AccessError if a value is invalid. */
+/** Reads the filters from the query. Throws an AccessError if a value is invalid. */
 function readFilter(asked: Asked): AuthorizationFilter {
   const { query, parts } = asked;
   const [clientId, scope, days] = [
@@ -166,7 +167,7 @@ function readFilter(asked: Asked): AuthorizationFilter {
   };
 }
 
-/** Returns the URL of this page of the list, with the same filters. */
+/** Returns the path of the current page of the list, with the same filters. */
 function here(asked: Asked, more: Readonly<Record<string, string>>): string {
   const after = asked.query.get('after') ?? '';
   return withQuery(asked.links.access, { ...readFilters(asked, FILTERS), after, ...more });

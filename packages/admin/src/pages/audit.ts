@@ -17,7 +17,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'until', text: 'Before (day)', type: 'date' },
 ];
 
-/** The page GET /oauth/admin/audit. It shows the stored events, newest first. */
+/** The page GET /oauth/admin/audit. It shows the stored audit events, newest first. */
 export const audit: Page = {
   async show(asked) {
     const { parts, query, links } = asked;
@@ -65,7 +65,7 @@ function readFilter(asked: Asked): AuditFilter {
   };
 }
 
-/** Returns the start of the day in UTC, in milliseconds since 1970. */
+/** Returns the start of the day in this parameter in UTC, as milliseconds since 1970. */
 function dayIn({ query }: Asked, name: string): number | null {
   const text = query.get(name);
   if (text === undefined) return null;

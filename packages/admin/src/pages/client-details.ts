@@ -5,7 +5,7 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { AdministrationParts } from '../page.ts';
 import { code, facts, list, moment, words } from '../formatting.ts';
 
-/** Returns all data about an application: the same data that `oauth:client:show` prints. */
+/** Returns all data about an application. This is the same data that `oauth:client:show` prints. */
 export function details(shown: ShownClient, { scopes, server }: AdministrationParts): Html {
   const { client, keys, secret, scopesNotOffered, refusal } = shown;
   const isDocument = client.registeredBy === 'document';
@@ -61,8 +61,8 @@ const REGISTERED_BY = {
 } as const;
 
 /**
- * Returns the client's keys. A key's name can be any string, because the client's owner chose the
- * name.
+ * Returns the list of the client's keys. Treats each key's name as untrusted text, because the
+ * client's owner chose it.
  */
 function getKeys(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlContent {
   if (jwksUri !== null) return markup`at ${code(jwksUri)}`;

@@ -7,17 +7,17 @@ import { rotationFields } from './rotating.ts';
 import { updateFields } from './updating.ts';
 
 /**
- * Returns the client data for the form's state. Omits the time of the client's last use, because
- * that time changes often, and each change would make the form invalid.
+ * Returns the client's data for the form's state. Omits the time of the client's last use, because
+ * it changes often, and each change would invalidate the form.
  */
 export function getState(known: Client | null): unknown {
   return known === null ? null : { ...known, usedAt: null };
 }
 
-/** Creates a page that explains an action. The page contains the form that does the action. */
+/** Creates a page that explains an action and contains the form for it. */
 export type Question = (asked: Asked, known: Client, refused: Refused | undefined) => Shown;
 
-/** The actions for an application, by the name that the form sends. */
+/** The actions for an application. The keys are the names that the forms submit. */
 export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question>([
   [
     'update',

@@ -17,7 +17,9 @@ const DONE = {
   unblocked: 'Done. The URL is no longer blocked. Earlier access stays revoked.',
 };
 
-/** The page /oauth/admin/client?id=…. It shows one application and the actions for it. */
+/**
+ * The page /oauth/admin/client?id=…. It shows one application, with links to the actions for it.
+ */
 export const client: Page = {
   async show(asked, refused) {
     const { parts, query, links } = asked;
@@ -95,8 +97,8 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
         by: person,
         ...(known === null ? {} : { seen: known }),
       });
-      // Return a page instead of a redirect, because a secret in a URL would appear in the
-      // browser's history and in logs.
+      // Return a page instead of a redirect. A secret in a URL would appear in the browser's
+      // history and in logs.
       return {
         title: 'A new secret',
         body: markup`
@@ -113,7 +115,10 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ],
 ]);
 
-/** Returns links for the actions. Each link opens a page that explains the action. */
+/**
+ * Returns a link for each action. The link opens a page that explains the action and contains its
+ * form.
+ */
 function actions(known: Client, { links }: Asked): HtmlContent {
   const { id, revokedAt, registeredBy, secretHash } = known;
   const isDocument = registeredBy === 'document';
@@ -135,8 +140,8 @@ function actions(known: Client, { links }: Asked): HtmlContent {
 }
 
 /**
- * Returns the page for an unknown client. On this page, the administrator can block the URL of a
- * client metadata document that no client has used yet.
+ * Returns the page for an unknown client id. If the id could be the URL of a client metadata
+ * document, the administrator can block this URL here before any client uses it.
  */
 function unknown(asked: Asked, id: string, refused: Refused | undefined): Shown {
   const { links, fields } = asked;

@@ -6,7 +6,8 @@ import { clientName, code, moment } from '../formatting.ts';
 import { register, registrationForm } from './registering.ts';
 
 /**
- * The page /oauth/admin/clients. It lists the applications by id, and registers a new application.
+ * The page /oauth/admin/clients. It lists the applications, sorted by id, and has a form to
+ * register a new application.
  */
 export const clients: Page = {
   async show(asked, refused) {

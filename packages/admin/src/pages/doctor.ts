@@ -4,8 +4,7 @@ import type { AdministrationParts, Page } from '../page.ts';
 import { words } from '../formatting.ts';
 
 /**
- * The page GET /oauth/admin/doctor. It shows the findings of `oauth:server:doctor` for this
- * process.
+ * The page GET /oauth/admin/doctor. It shows the results of `oauth:server:doctor` for this process.
  */
 export const doctor: Page = {
   async show({ parts }) {
@@ -40,8 +39,8 @@ function row({ part, outcome, detail, remedy }: Check): Html {
 }
 
 /**
- * Describes an application that does not use the kit. The doctor skips the checks of the missing
- * parts.
+ * Returns what the doctor can examine if the server does not use the kit. The doctor skips the
+ * checks of the missing parts.
  */
 function storeAlone({ database, migrations }: AdministrationParts): ExaminedApplication {
   return { database, migrations };

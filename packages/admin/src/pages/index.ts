@@ -11,7 +11,7 @@ import { person } from './person.ts';
 import { registration } from './registration.ts';
 import { rotations } from './rotations.ts';
 
-/** The pages by route name. */
+/** The administrator's pages by route name. */
 export const PAGES: Readonly<Record<AdministrationPageName, Page>> = {
   oauth_server_admin: overview,
   oauth_server_admin_clients: clients,

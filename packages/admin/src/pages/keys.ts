@@ -10,7 +10,7 @@ const DONE = {
   'rotate-now': 'Done. The new keys sign now. All other keys are removed.',
 };
 
-/** The actions: `rotate` with and without `--now`, as in the CLI. */
+/** The two ways to rotate the keys: with or without `--now`, as in the CLI. */
 const QUESTIONS: ReadonlyMap<
   string,
   { readonly title: string; readonly says: string; readonly button: string }
@@ -40,7 +40,10 @@ const QUESTIONS: ReadonlyMap<
   ],
 ]);
 
-/** The page /oauth/admin/keys. It shows the keys that sign ID tokens, and replaces them. */
+/**
+ * The page /oauth/admin/keys. It shows the keys that sign ID tokens, and lets the administrator
+ * rotate them.
+ */
 export const keys: Page = {
   async show(asked, refused) {
     const { parts, query, links } = asked;
@@ -79,8 +82,8 @@ export const keys: Page = {
 };
 
 /**
- * Returns the state of the keys. A form is rejected if this state has changed since the form was
- * shown.
+ * Returns the state of all keys. If this state changes after the page shows a form, the form is
+ * rejected.
  */
 function getState(all: readonly KeyDescription[]): unknown {
   return all.map(({ kid, state }) => [kid, state]);
@@ -93,7 +96,10 @@ const STATES: Readonly<Record<KeyDescription['state'], readonly [text: string, m
   retired: ['verifies only', ''],
 };
 
-/** Returns a key and its use. `level` is the level of the parent heading. */
+/**
+ * Returns a list item that describes a key and its use. `level` is the level of the heading above
+ * the list.
+ */
 export function keyRow(
   { kid, algorithm, createdAt, state, signsFrom, retiredAt, removableAt, file }: KeyDescription,
   level: 2 | 3,

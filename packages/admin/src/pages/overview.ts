@@ -4,10 +4,13 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { code, facts } from '../formatting.ts';
 
-/** The maximum number of rows to read for each number on the page. */
+/** The maximum number of rows to read for each count on the page. */
 const EXAMINED = 5000;
 
-/** The page GET /oauth/admin. It shows numbers about this server, and links to all pages. */
+/**
+ * The page GET /oauth/admin. It shows counts, such as the number of applications, and links to all
+ * pages.
+ */
 export const overview: Page = {
   async show(asked) {
     const { parts, links } = asked;
@@ -50,9 +53,9 @@ export const overview: Page = {
 };
 
 /**
- * Returns the numbers for the page. Reads at most `EXAMINED` rows for each number, so that large
- * tables do not slow down the page. If a table has more rows, the page says that the number is
- * higher.
+ * Returns the counts for the page. Reads at most `EXAMINED` rows for each count, so that large
+ * tables do not slow down the page. If a table has more rows, the page shows the count with "or
+ * more".
  */
 async function numbers({ parts, links }: Asked): Promise<Html> {
   const { server, database, store } = parts;

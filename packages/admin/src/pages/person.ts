@@ -20,7 +20,7 @@ const DONE = {
     'left. If it stops before the end, do it again.',
 };
 
-/** An action that ends all authorizations of a user. It may take a long time. */
+/** An action that ends all access of a user. It may take a long time. */
 interface Ending {
   readonly title: string;
   readonly says: readonly string[];
@@ -63,7 +63,7 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
 
 /**
  * The page /oauth/admin/person?provider=…&id=…. It shows the authorizations that one user gave,
- * with forms that end these authorizations.
+ * with forms to revoke them.
  */
 export const person: Page = {
   async show(asked, refused) {
@@ -129,7 +129,7 @@ async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlConten
       ${next === null ? null : markup`<p><a class="button" href="${links.person(of.provider, of.id, { after: next })}">Show older ones</a></p>`}`;
 }
 
-/** Returns each authorization that the user gave to one application. */
+/** Returns a list of the authorizations that the user gave to one application. */
 async function allowedTo(asked: Asked, of: PersonReference, client: string): Promise<HtmlContent> {
   const { parts, links, query } = asked;
   const after = query.get('after');

@@ -4,7 +4,7 @@ import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { alert, clientName, code, secretOnce } from '../formatting.ts';
 import { namedIn, updateFields, type FieldHints } from './updating.ts';
 
-/** The form that registers an application. It has the same rules as `oauth:client:create`. */
+/** The form that registers an application. It applies the same rules as `oauth:client:create`. */
 
 const HINTS: FieldHints = {
   redirects: 'Where the browser returns to. Must match exactly.',
@@ -22,7 +22,7 @@ const BLANK = {
   grants: ['authorization_code', 'refresh_token'],
 } as const;
 
-/** The kinds of applications, and how each kind authenticates. */
+/** The kinds of applications to choose from. Each kind has a short hint. */
 const KINDS: readonly (readonly [value: string, text: string, about: string])[] = [
   ['web', 'A web application with a server', 'it can keep a secret'],
   ['public', 'A browser application', 'it has no secret; PKCE protects it'],

@@ -9,8 +9,8 @@ const DONE = {
 };
 
 /**
- * The page /oauth/admin/registration. It manages the tokens that let applications register
- * themselves (RFC 7591 section 1.2).
+ * The page /oauth/admin/registration. It lets administrators manage the tokens with which
+ * applications register themselves (RFC 7591 section 1.2).
  */
 export const registration: Page = {
   async show(asked, refused) {

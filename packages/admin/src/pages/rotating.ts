@@ -1,11 +1,14 @@
 import { markup, type Html } from '../html.ts';
 
-/** The default, in seconds. The CLI and `rotateSecret` use the same default. */
+/**
+ * How long the server accepts the previous secret by default, in seconds. The CLI and
+ * `rotateSecret` use the same default.
+ */
 const DEFAULT = 86_400;
 
 /**
- * How long the server accepts the previous secret, in seconds. The choices match the CLI options
- * `--overlap` and `--now`.
+ * The choices for how long the server accepts the previous secret, in seconds. They match the CLI
+ * options `--overlap` and `--now`.
  */
 const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
   [3600, 'for one hour'],

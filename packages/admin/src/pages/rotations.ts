@@ -8,14 +8,17 @@ import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
 /**
- * The maximum number of clients to read for one page. The page shows each of these clients that
- * has a previous secret, in the worst case all of them.
+ * The maximum number of clients to read for one page. Of these clients, the page shows each one
+ * whose previous secret is still accepted.
  */
 const EXAMINED = 5000;
 
 interface OpenRotations {
   readonly open: readonly { readonly each: Client; readonly until: number }[];
-  /** The next page starts after this client. Null if all clients were read. */
+  /**
+   * The id of the last client that was read. The next page starts after it. Null if all clients
+   * were read.
+   */
   readonly next: string | null;
 }
 

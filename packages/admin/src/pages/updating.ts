@@ -5,19 +5,19 @@ import type { Asked, Refused } from '../page.ts';
 import { code } from '../formatting.ts';
 
 /**
- * The form that changes an application. Only applications that an operator registered can be
+ * The form that changes an application. Only applications that an operator has registered can be
  * changed.
  */
 
 /**
- * Returns the field name for a scope. Each scope has a separate field, because browsers do not send
- * unchecked boxes. The name of the scope is hex-encoded, because some frameworks give brackets in
- * field names a meaning.
+ * Returns the field name for a scope. Each scope has a separate checkbox, and browsers send only
+ * checked boxes. The scope's name is hex-encoded, because some frameworks treat brackets in field
+ * names specially.
  */
 const scopeField = (name: string) => `scope_${Buffer.from(name).toString('hex')}`;
 const grantField = (name: string) => `grant_${name}`;
 
-/** The hints below the fields. */
+/** The hints that the form shows below its fields. */
 export interface FieldHints {
   readonly redirects: string;
   readonly scopes: string;
@@ -32,11 +32,12 @@ const OF_CHANGES: FieldHints = {
     'permanently, revoke the access.',
 };
 
-/** The values that the form shows and can change. */
+/** The values of an application that the form can change. */
 type EditedFields = Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>;
 
 /**
- * Returns the fields with the application's values, or with the values of a form that was rejected.
+ * Returns the fields of the form. If a form was rejected, they contain the submitted values.
+ * Otherwise, they contain the application's current values.
  */
 export function updateFields(
   known: EditedFields,
@@ -87,7 +88,7 @@ function box(field: string, isTicked: boolean, text: HtmlContent): Html {
           <label class="choice"><input type="checkbox" name="${field}" value="1"${isTicked ? markup` checked` : null}> <span>${text}</span></label>`;
 }
 
-/** Returns the values of the form for a new application. */
+/** Returns the submitted values for a new application. */
 export function namedIn(form: Parameters, { parts: { scopes, server } }: Asked) {
   return {
     name: form.get('name') ?? '',
@@ -104,7 +105,9 @@ function linesIn(form: Parameters): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** Returns the values of the form that differ from the application's values. */
+/**
+ * Returns the changes to the application: the submitted values that differ from the current ones.
+ */
 export function changesIn(
   form: Parameters,
   known: EditedFields,

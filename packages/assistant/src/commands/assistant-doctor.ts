@@ -35,7 +35,7 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
       }) => {
         const examination = async () => {
           const application = await context.application();
-          // Console commands do not deliver messages from the outbox.
+          // Stop the outbox, because console commands do not deliver its messages.
           const server = application.services.get(OAUTH_SERVER) as AuthorizationServer | undefined;
           await server?.outbox.stop();
           return examineAssistant(application, { serverOnly, directories });

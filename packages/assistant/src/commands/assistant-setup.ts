@@ -39,7 +39,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
         readonly json?: boolean;
       }) => {
         const application = await context.application();
-        // Begin with the steps that may fail and change nothing.
+        // First do the steps that may fail and that register nothing.
         const file = manifest === undefined ? null : path.resolve(manifest);
         if (file !== null && existsSync(file))
           context.fail(`${file} already exists; choose another file name`);
@@ -56,8 +56,8 @@ export const addAssistantSetup: AddCommands = (program, context) => {
             application,
             json === true ? null : (line) => context.print(line),
           );
-          // Print the secrets even if the file cannot be published, because they are never shown
-          // again.
+          // Print the secrets even if the file cannot be published, because no later command can
+          // show them.
           let written: string | null = null;
           try {
             if (draft !== null && (await publish(context, draft, file))) written = file;
@@ -92,8 +92,8 @@ async function requireSchema(context: ConsoleContext, application: Application):
 }
 
 /**
- * Prints each client as soon as it is registered. With `--json`, prints the clients that were
- * registered before a registration failed.
+ * Registers the clients, and prints each one immediately. With `--json`, the caller prints them. If
+ * a registration fails, this function prints the clients that were registered before it.
  */
 async function registerClients(
   context: ConsoleContext,

@@ -1,25 +1,26 @@
-// The file with the definition and the host: the four functions that use the users table. Text
-// between « and » is for TypeScript only.
+// The generated file with the application's definition and its host. The host finds the signed-in
+// user, loads accounts, checks permissions and signs users out. Text between « and » is for
+// TypeScript only.
 import type { Answers } from '../answers.ts';
 import type { Detected } from '../detect.ts';
 import type { Framework } from '../frameworks.ts';
 
-/** The values for the file. */
+/** The values to insert into the host file. */
 export interface HostFile {
   readonly answers: Answers;
   readonly detected: Detected;
-  /** The name that people see on the consent page. */
+  /** The application's name, which the consent page shows. */
   readonly name: string;
-  /** The imports of the two other files, such as `./portico-users.ts`. */
+  /** The import paths of the users file and the session file, such as `./portico-users.ts`. */
   readonly users: string;
   readonly session: string;
 }
 
-/** How a host finds out who is signed in, and how it signs people out. */
+/** The code with which a host finds the signed-in user, and signs users out. */
 interface Sessions {
-  /** Imports of types, and declarations. */
+  /** The type imports and type declarations that the code needs. */
   readonly types: string;
-  /** The type of the last argument of each host method. */
+  /** The type of the last argument of the host's methods. Empty if the methods do not need it. */
   readonly context: string;
   readonly signedIn: string;
   readonly signOut: string;
@@ -40,7 +41,7 @@ const PASSPORT: Sessions = {
     }),`,
 };
 
-/** The host's code for each session library. `userId` is the name in the guides. */
+/** The host's code for each session library. The name `userId` is the same as in the guides. */
 const SESSIONS: Readonly<Record<string, Sessions>> = {
   'express-session': {
     types: `import type { Request } from 'express';
@@ -99,7 +100,10 @@ import type { Context } from 'hono';
   },
 };
 
-/** The host code for an unknown session library. It uses the cookie of portico-session. */
+/**
+ * The host's code if no known session library is installed. It uses the signed cookie of the
+ * session file.
+ */
 const COOKIE: Sessions = {
   types: '',
   context: '',
@@ -127,7 +131,7 @@ let started«: ReturnType<typeof start> | undefined»;
 export const portico = () => (started ??= start());
 `;
 
-/** How each framework starts the definition. */
+/** The code that starts the application in each framework. */
 const STARTS: Readonly<Partial<Record<Framework, string>>> = {
   next: `
 export const { handlers, withToken } = portico(async () => {
@@ -159,7 +163,7 @@ export async function startPortico() {
 }
 `;
 
-/** Returns the text of the file. */
+/** Returns the content of the host file. */
 export function hostFile(file: HostFile): string {
   const { answers, detected } = file;
   const isCookie = detected.session === null;
@@ -207,7 +211,7 @@ export default definition;
 ${STARTS[answers.framework] ?? STARTS_SERVER}`;
 }
 
-/** Returns the lines about Portico's own tables if the defaults do not fit. */
+/** Returns the settings for Portico's own tables, or an empty string if the defaults fit. */
 function databaseSettings({ answers: { database }, detected }: HostFile): string {
   const tools = ['@prisma/client', 'drizzle-orm', 'knex'];
   if (database.engine === 'postgres' && tools.includes(detected.database ?? ''))

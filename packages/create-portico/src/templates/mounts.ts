@@ -1,27 +1,28 @@
-// How to mount Portico in each framework: route files, and the lines to add by hand.
+// How to mount Portico in each framework: the route files to write, and the lines that the user
+// adds.
 import type { Detected } from '../detect.ts';
 import type { Framework } from '../frameworks.ts';
 
-/** A file to write. The path is relative to the application's folder, with `/`. */
+/** A file to write. The path is relative to the application's folder and uses `/`. */
 export interface WrittenFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** Lines that the user adds to a file of the application. */
+/** Lines that the user must add to an existing file of the application. */
 export interface Edit {
-  /** The file, or a description of it. */
+  /** The path of the file, or a description of it. */
   readonly where: string;
   readonly lines: readonly string[];
 }
 
-/** The location of the host file. */
+/** Where the host file is, and how to import files of the application. */
 export interface Place {
-  /** Its path, such as `src/portico.ts`. */
+  /** The path of the host file, such as `src/portico.ts`. */
   readonly host: string;
   /**
-   * The extension for imports of the application's own files: for example `.ts`, or an empty
-   * string.
+   * The file extension in the application's imports, such as `.ts`. Empty if imports have no
+   * extension.
    */
   readonly imported: string;
   readonly detected: Detected;
@@ -34,7 +35,7 @@ export interface Mount {
 
 const START = 'your main file, after your session and before your routes';
 
-/** How to mount Portico in each framework. */
+/** Returns the files and edits that mount Portico, for each framework. */
 export const MOUNTS: Readonly<Record<Framework, (place: Place) => Mount>> = {
   express(place) {
     if (place.detected.modules === 'commonjs' && place.detected.language === 'javascript')

@@ -1,6 +1,7 @@
-// The session in a signed cookie, for an application with an unknown session library.
+// The generated file with a session in a signed cookie. It is for applications without a known
+// session library.
 
-/** The text of the file. Text between « and » is for TypeScript only. */
+/** The content of the session file. Text between « and » is for TypeScript only. */
 export const SESSION_FILE = `import { createHmac, timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';

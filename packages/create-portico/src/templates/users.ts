@@ -1,12 +1,13 @@
-// The file that reads the users table.
+// The generated file that reads the users table.
 import type { UsersDatabase, UsersTable } from '../answers.ts';
 import type { Detected } from '../detect.ts';
 
 type Reader = UsersDatabase['engine'] | 'better-sqlite3' | 'another';
 
 /**
- * Returns the text of the file. Text between « and » is for TypeScript only. Two SQLite libraries
- * in one process do not see each other's locks, so the file uses the application's own library.
+ * Returns the content of the users file. Text between « and » is for TypeScript only. The file uses
+ * the application's own SQLite library, because two SQLite libraries in one process do not see each
+ * other's locks.
  */
 export function usersFile(
   { engine }: UsersDatabase,
@@ -45,8 +46,7 @@ const IMPORTS: Readonly<Record<Reader, string>> = {
 function selectFrom(engine: UsersDatabase['engine'], table: UsersTable): string {
   const quoted = (name: string) => (engine === 'mariadb' ? `\\\`${name}\\\`` : `"${name}"`);
   const { id, email, fullName, name } = table;
-  // Read the id as text. As a number, an id of 2^53 or more would be rounded or rejected by
-  // JavaScript.
+  // Read the id as text. JavaScript would round or reject a numeric id of 2^53 or more.
   const text = engine === 'mariadb' ? 'CHAR' : 'TEXT';
   const columns = `CAST(${quoted(id)} AS ${text}) AS id, ${quoted(email)} AS email, ${quoted(fullName)} AS name`;
   const parameter = engine === 'postgres' ? '$1' : '?';

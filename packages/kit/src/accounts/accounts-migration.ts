@@ -1,6 +1,6 @@
 import type { Migration } from '@portico/sql';
 
-/** Creates the tables of `databaseAccounts()`. */
+/** Creates the tables that `databaseAccounts()` uses. */
 export const accountsMigration: Migration = {
   name: 'host_0002_accounts',
   async up({ types: { identifier, time, flag, tableOptions }, change }) {

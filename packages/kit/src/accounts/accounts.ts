@@ -1,7 +1,10 @@
 import { isYes } from 'portico/extension';
 import type { AccountProvider, Accounts } from '../contracts.ts';
 
-/** Combines all account providers into one object. Throws if two providers have the same name. */
+/**
+ * Combines all account providers into one object. Throws an error if two providers have the same
+ * name.
+ */
 export function createAccounts(providers: readonly AccountProvider[]): Accounts {
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   if (byName.size !== providers.length)

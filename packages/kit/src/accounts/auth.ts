@@ -4,7 +4,7 @@ import type { Accounts, Auth, AuthenticationMethod } from '../contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
 import type { RequestSession } from './sessions.ts';
 
-/** Finds out who is signed in, from the request's session and the account's current state. */
+/** Finds the signed-in user of a request, from the session and the account's current state. */
 export class RequestAuth implements Auth {
   readonly #session: RequestSession;
   readonly #accounts: Accounts;
@@ -48,8 +48,8 @@ export class RequestAuth implements Auth {
     if (person === null) return null;
     const account = await this.#accounts.find(person);
     if (account !== null && isYes(account.isActive())) return account;
-    // End the session. Neither the inactive user nor the next user of this browser may use the
-    // session.
+    // End the session of a user whose account is missing or inactive. Neither this user nor the
+    // browser's next user may use it.
     await this.#session.signOut();
     return null;
   }

@@ -25,19 +25,20 @@ const FORM_TYPES: ReadonlySet<string> = new Set([
   'multipart/form-data',
 ]);
 
-/** The largest form that the check reads, in bytes. */
+/** The maximum size of a form that the CSRF check reads, in bytes. */
 const FORM_LIMIT = 1024 * 1024;
 
 /**
- * The CSRF tokens of one browser. Requests send a token in the form field `_csrf` or in the header
- * `X-CSRF-Token`. While a user is signed in, tokens are bound to the session. Otherwise, tokens are
- * bound to a random value in a cookie (a double-submit cookie), and the server stores nothing.
+ * The CSRF tokens of one browser. Requests send the token in the form field `_csrf` or in the
+ * header `X-CSRF-Token`. While a user is signed in, tokens are bound to the session. Otherwise,
+ * they are bound to a random value in a cookie (a double-submit cookie), and the server stores
+ * nothing.
  */
 export class CsrfTokens {
   readonly #session: RequestSession;
   readonly #cookie: CookieKind;
   readonly #withoutCookies: boolean;
-  /** The cookie value that the browser sent. */
+  /** The value of the CSRF cookie that the browser sent, or null. */
   readonly #sent: string | null;
   #made: string | null = null;
 
@@ -53,7 +54,7 @@ export class CsrfTokens {
     this.#sent = this.#withoutCookies ? null : readRandomValue(request, this.#cookie.name);
   }
 
-  /** Returns the token for the forms of a page. */
+  /** Returns the token for the forms on a page. */
   async token(): Promise<string> {
     return (await this.#sessionToken()) ?? this.#cookieToken();
   }
@@ -64,8 +65,8 @@ export class CsrfTokens {
   }
 
   /**
-   * Checks the token of the sign-in form. Accepts both kinds of tokens, because the user may have
-   * used another tab to sign in after opening this form.
+   * Checks the token of the sign-in form. The token may be bound to the cookie or to the session.
+   * The user may have signed in in another tab after opening this form.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;
@@ -74,8 +75,7 @@ export class CsrfTokens {
   }
 
   /**
-   * Returns the `Set-Cookie` header for the response. Returns null if the browser already has the
-   * right cookie.
+   * Returns the `Set-Cookie` header for the response, or null if the response needs no new cookie.
    */
   setCookie(): string | null {
     const { name, attributes } = this.#cookie;
@@ -118,8 +118,9 @@ export class CsrfCheck {
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * Exempts each route whose name has the value `true` in `exemptRoutes`. `tokenSchemes` lists the
-   * `Authorization` schemes of access tokens besides Bearer, for example DPoP.
+   * `exemptRoutes` maps route names to `true` for each route that is exempt from the check.
+   * `tokenSchemes` lists the `Authorization` schemes of access tokens besides Bearer, for example
+   * DPoP.
    */
   constructor(
     origin: string,
@@ -132,8 +133,8 @@ export class CsrfCheck {
   }
 
   /**
-   * Whether this route is exempt from the check. Returns the argument `otherwise` if the
-   * configuration does not list the route.
+   * Whether this route is exempt from the check. Returns `otherwise` if the configuration does not
+   * mention the route.
    */
   isExempt(routeName: string, otherwise = false): boolean {
     return Object.hasOwn(this.#exemptRoutes, routeName)
@@ -141,7 +142,7 @@ export class CsrfCheck {
       : otherwise;
   }
 
-  /** Whether this request needs the session-wide CSRF check. */
+  /** Whether this request needs the CSRF check. */
   isNeeded(request: Request, route: Route): boolean {
     if (SAFE_METHODS.has(request.method) || this.isExempt(route.name, route.readsNoSession))
       return false;
@@ -150,8 +151,8 @@ export class CsrfCheck {
 
   /**
    * Throws an HttpError 403 unless the request comes from a page of this application in this
-   * browser. The check may read the request's body. Continue with the returned request, whose body
-   * can still be read.
+   * browser. The check may read the body of the request, so continue with the returned request. Its
+   * body can still be read.
    */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
     if (!comesFromHere(request, this.origin))

@@ -4,38 +4,38 @@ import type { AccountProvider } from '../contracts.ts';
 import { randomUUID } from 'node:crypto';
 import { PrefetchedPermissions } from './prefetched-permissions.ts';
 
-/** An account in the application's own tables. */
+/** An account in the tables of `databaseAccounts()`. */
 export interface DatabaseAccount extends UserInterface {
-  /** The account's id within the provider: a UUID. */
+  /** The account's id, a UUID. It is unique within the provider. */
   readonly id: string;
-  /** The email address in lower case. The provider compares addresses in this form. */
+  /** The email address in lowercase. The provider compares email addresses in this form. */
   readonly email: string;
   /** The full name, for display. */
   readonly name: string;
-  /** Whether the account may sign in now. */
+  /** Whether the account is active. A suspended account cannot sign in. */
   readonly active: boolean;
 }
 
-/** The data of a new account. */
+/** The data for a new account. */
 export interface NewAccount {
-  /** The email address, in any letter case. It must be unique in the provider. */
+  /** The email address, in any letter case. It must be unique within the provider. */
   readonly email: string;
   /** The full name, for display. */
   readonly name: string;
   /** The password. Only its hash is stored. */
   readonly password: string;
   /**
-   * Whether the user has proved that they own the address. Other applications may rely on this
+   * Whether the user has proved that they own the email address. Applications may rely on this
    * value.
    */
   readonly emailVerified?: boolean;
 }
 
-/** Options of `databaseAccounts()`. */
+/** The options of `databaseAccounts()`. */
 export interface DatabaseAccountsOptions {
-  /** The application's store. `db:migrate up` creates the tables there. */
+  /** The application's database. `db:migrate up` creates the provider's tables there. */
   readonly database: Database;
-  /** The hasher for the passwords. */
+  /** The hasher for the accounts' passwords. */
   readonly passwordHasher: PasswordHasher;
   /** The provider's name. Default: `accounts`. */
   readonly name?: string;
@@ -50,14 +50,14 @@ interface AccountRow {
 }
 
 /**
- * An account provider that uses the tables `host_accounts` and `host_account_permissions`. The
- * provider also has the methods that the `account:…` commands call.
+ * An account provider that stores accounts in the tables `host_accounts` and
+ * `host_account_permissions`. It also has the methods that the `account:…` commands use.
  */
 export type DatabaseAccounts = Readonly<AccountTable>;
 
 /**
- * The methods are properties, so that an application can copy the object with the spread syntax and
- * replace a method.
+ * The methods are properties, so that an application can copy the object with spread syntax and
+ * replace some of its methods.
  */
 class AccountTable implements AccountProvider {
   /** The provider's name. */
@@ -67,17 +67,17 @@ class AccountTable implements AccountProvider {
   readonly #prefetched = new PrefetchedPermissions();
   #decoy: string | null = null;
 
-  /** Do not call this constructor. Use `databaseAccounts()`. */
+  /** Do not call this constructor. Use `databaseAccounts()` instead. */
   constructor({ database, passwordHasher, name = 'accounts' }: DatabaseAccountsOptions) {
     this.name = name;
     this.#database = database;
     this.#passwordHasher = passwordHasher;
   }
 
-  /** Returns the current state of an account, or null if no account has the id. */
+  /** Returns the current state of an account, or null if there is no account with this id. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // In a group of reads, the server next needs the account's permissions, so read the permissions
-    // together with the account.
+    // During a token check, the server needs the account's permissions next, so read them in the
+    // same query.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
     const { rows } = await this.#database.execute<
@@ -89,7 +89,7 @@ class AccountTable implements AccountProvider {
     return this.#account(own[0] ?? null);
   };
 
-  /** Returns the account with this email address, in any letter case, or null. */
+  /** Returns the account with this email address, or null. Ignores letter case. */
   readonly findByEmail = async (email: string): Promise<DatabaseAccount | null> => {
     return this.#account(await this.#row('email', canonical(email)));
   };
@@ -102,18 +102,17 @@ class AccountTable implements AccountProvider {
   ): Promise<DatabaseAccount | null> => {
     const row = await this.#row('email', canonical(identifier));
     if (row !== null) names?.({ provider: this.name, id: row.id });
-    // For an unknown account, check the password against a dummy hash. The check then takes as long
-    // as for a known account.
+    // For an unknown account, verify the password against a dummy hash, so that the check takes as
+    // long as for a known account.
     this.#decoy ??= await this.#passwordHasher.hash(randomUUID());
     const hash = row?.password_hash ?? this.#decoy;
     const matches: unknown = await this.#passwordHasher.verify(password, hash);
-    // A hasher in JavaScript may return any value, such as an object with a flag. Accept only
-    // `true`.
+    // Accept only `true`, because a hasher in JavaScript may return any value, such as an object.
     const isRight = matches === true && password !== '';
     return isRight && row?.active === 1 ? this.#account(row) : null;
   };
 
-  /** Whether the account has the permission at this moment. */
+  /** Whether the account has the permission now. */
   readonly holdsPermission = async (id: string, permission: string): Promise<boolean> => {
     const known = this.#prefetched.answer(id, permission);
     if (known !== null) return known;
@@ -125,9 +124,13 @@ class AccountTable implements AccountProvider {
     return rows.some((row) => row.permission === permission);
   };
 
-  /** Searches the first 100,000 accounts, sorted by email address. See `AccountProvider.search`. */
+  /**
+   * Searches the first 100,000 accounts in the order of their email addresses. See
+   * `AccountProvider.search`.
+   */
   readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
-    // PostgreSQL cannot store NUL in text, so no account contains it.
+    // Do not search for text with NUL. No account contains it, because PostgreSQL cannot store it
+    // in text.
     if (text.includes('\0')) return [];
     const [typed, lower] = [getPart(text), getPart(text.toLowerCase())];
     return this.#select(
@@ -148,15 +151,15 @@ class AccountTable implements AccountProvider {
     );
   };
 
-  /** Creates an account. Rejects if another account has the email address. */
+  /** Creates an account. Rejects if another account has the same email address. */
   readonly create = async ({
     email,
     name,
     password,
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
-    // Reject a malformed string. A database engine might store it as a different string, and
-    // another user could then sign in with that string.
+    // Reject malformed strings. A database might store such a string as another one, and another
+    // user could then sign in with this other string.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
         throw new Error(`The account's ${what} must be well-formed Unicode without NUL`);
@@ -176,7 +179,7 @@ class AccountTable implements AccountProvider {
     return toAccount(this.name, row);
   };
 
-  /** Suspends or restores an account. The change takes effect immediately, in all processes. */
+  /** Suspends or reactivates an account. The change takes effect immediately in all processes. */
   readonly setActive = async (id: string, active: boolean): Promise<void> => {
     this.#prefetched.forget();
     await this.#database.execute(
@@ -186,7 +189,7 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Returns the account's current permissions in alphabetical order. The list is empty for an
+   * Returns the account's current permissions in alphabetical order. Returns an empty list for an
    * unknown account.
    */
   readonly permissions = async (id: string): Promise<readonly string[]> => {
@@ -199,8 +202,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Gives a permission to the account. The permission takes effect immediately. Does nothing if the
-   * account already has the permission.
+   * Gives the account a permission, which takes effect immediately. Does nothing if the account
+   * already has it.
    */
   readonly grant = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
@@ -229,7 +232,8 @@ class AccountTable implements AccountProvider {
     column: 'id' | 'email',
     value: string,
   ): Promise<(AccountRow & { readonly password_hash: string }) | null> {
-    // PostgreSQL cannot store NUL in text, so no account contains it.
+    // Do not search for text with NUL. No account contains it, because PostgreSQL cannot store it
+    // in text.
     if (value.includes('\0')) return null;
     const { rows } = await this.#database.execute<AccountRow & { readonly password_hash: string }>(
       'SELECT id, email, email_verified, name, password_hash, active FROM host_accounts ' +
@@ -250,8 +254,8 @@ class AccountTable implements AccountProvider {
 }
 
 /**
- * Stores accounts in the application's own database. Use this provider if your application has no
- * user table. Users sign in with email address and password.
+ * Creates an account provider that stores accounts in the application's own database. Use it if
+ * your application has no users table. Users sign in with their email address and password.
  */
 export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
   return new AccountTable(options);
@@ -271,8 +275,8 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
 }
 
 /**
- * Returns the query for an account and this number of its permissions. Builds each query only once,
- * so that the database finds the prepared statement faster.
+ * Returns the query that reads an account and this number of its permissions. Creates each query
+ * only once, so that the database finds its prepared statement faster.
  */
 const findWithPermissions = keptByNumber(
   (
@@ -292,7 +296,8 @@ function keptByNumber(make: (number: number) => string): (number: number) => str
 const SEARCHED = 100_000;
 
 /**
- * Returns a LIKE pattern that matches the text anywhere. Escapes the special characters of LIKE.
+ * Returns a LIKE pattern that matches this text at any position. Escapes the special characters of
+ * LIKE.
  */
 function getPart(text: string): string {
   return `%${text.replaceAll(/[!%_]/g, '!$&')}%`;

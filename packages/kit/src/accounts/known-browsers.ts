@@ -9,20 +9,20 @@ import {
   randomValue,
 } from '../http/cookies.ts';
 
-/** How long a browser stays known after the last sign-in, in seconds (half a year). */
+/** How long a browser stays known after a sign-in, in seconds (180 days). */
 const LIFETIME = 180 * 86_400;
 /**
- * The maximum number of accounts in one browser's cookie. A new account replaces the account with
- * the oldest sign-in.
+ * The maximum number of accounts in a browser's cookie. When it is reached, a new account replaces
+ * the one with the oldest sign-in.
  */
 const MOST_ACCOUNTS = 4;
-/** A cookie entry: the time of the sign-in, in seconds since 1970, and its proof. */
+/** Matches a cookie entry: the time of a sign-in in seconds since 1970, and its proof. */
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 /**
- * Recognizes a browser that a user has used before to sign in to an account. The kit counts
- * attempts from this browser separately from other attempts on the same network. Nothing else
- * changes: a known browser still needs the password.
+ * Recognizes a browser in which a user has signed in to an account before. The kit counts sign-in
+ * attempts from this browser separately from other attempts on the same network. A known browser
+ * has no other advantage: the user still needs the password.
  */
 export class KnownBrowsers {
   readonly #database: Database;
@@ -55,8 +55,8 @@ export class KnownBrowsers {
   }
 
   /**
-   * Returns a cookie entry: the time of the sign-in, in seconds since 1970, and its proof. The
-   * default time is now.
+   * Returns a cookie entry for an account: the time of the sign-in in seconds since 1970, and its
+   * proof. The default time is the current time.
    */
   async prove(account: string, at = String(Math.floor(this.#clock() / 1000))): Promise<string> {
     return `${at}-${await this.#proof(account, at)}`;
@@ -79,7 +79,7 @@ export class KnownBrowsers {
     return `${name}=${entries.join('.')}; ${attributes}; Max-Age=${LIFETIME}`;
   }
 
-  /** Returns the key that all processes share. The first process that needs the key creates it. */
+  /** Returns the key that all processes share. The first process to need the key creates it. */
   async #loadKey(): Promise<string> {
     this.#key ??= findOrMakeKey(this.#database, this.#clock());
     try {
@@ -92,8 +92,8 @@ export class KnownBrowsers {
 }
 
 /**
- * The accounts that a user has signed in to in the browser of one request. Each account is
- * identified by a hash of the identifier that the user typed.
+ * The accounts to which users have signed in before, in the browser that sent a request. An account
+ * is identified by a hash of the identifier that the user typed.
  */
 export class KnownBrowser {
   readonly #browsers: KnownBrowsers;
@@ -120,12 +120,14 @@ export class KnownBrowser {
     this.#cookie = this.#browsers.setCookie(kept);
   }
 
-  /** Returns the `Set-Cookie` header for the response. Returns null if no sign-in was recorded. */
+  /**
+   * Returns the `Set-Cookie` header for the response, or null if this request recorded no sign-in.
+   */
   setCookie(): string | null {
     return this.#cookie;
   }
 
-  /** Returns the cookie entries that do not prove a sign-in to this account. */
+  /** Returns the entries in the cookie that do not prove a sign-in to this account. */
   async #others(account: string): Promise<readonly string[]> {
     const proofs = await Promise.all(
       this.#entries.map((entry) => this.#browsers.isProven(account, entry)),

@@ -19,73 +19,72 @@ import { csrfTokens } from './request-context.ts';
 import { SignInSlowedError } from './sign-in.ts';
 
 /**
- * The maximum size of a sign-in form, in bytes. The form contains the return path, which may be
- * long.
+ * The maximum size of a submitted sign-in form, in bytes. The form contains the return path, which
+ * can be long.
  */
 const FORM_LIMIT = 64 * 1024;
 
-/**
- * How many seconds a browser should wait before it retries when too many password checks are
- * queued.
- */
+/** How many seconds a browser should wait if too many password checks are queued. */
 const OVERLOADED_FOR = 2;
 
-/** The data for the view `login` and for its slots. */
+/** The data that the view `login` and its slots receive. */
 export interface SignInView extends Omit<SignInForm, 'error'>, Words {
-  /** The error text. It is null before the first attempt. */
+  /** The error message, or null before the first attempt. */
   readonly error: string | null;
   /** The title of the page. */
   readonly title: string;
-  /** The application's name, as users see it. */
+  /** The application's name, as shown to users. */
   readonly name: string;
-  /** The URL that the form posts to. */
+  /** The URL to which the form is posted. */
   readonly action: string;
   /** The value of the form field `_csrf`. */
   readonly csrfToken: string;
-  /** The nonce for the page's styles in the content security policy. */
+  /** The nonce that the content security policy allows for the page's styles. */
   readonly nonce: string;
-  /** The application that waits for the sign-in. Null if the user opened the page directly. */
+  /**
+   * The application that waits for the user to sign in. Null if the user opened the page directly.
+   */
   readonly waiting: WaitingFor | null;
-  /** The link for a forgotten password. It is null if there is no link. */
+  /** The URL of the page for a forgotten password, or null if none is configured. */
   readonly forgotPassword: string | null;
-  /** The link to the terms. It is null if there is no link. */
+  /** The URL of the terms, or null if none is configured. */
   readonly terms: string | null;
   /**
-   * The script for the button that shows the password. Null if there is no button. The content
-   * security policy allows this script by its hash, not by a nonce.
+   * The script for the button that shows the password, or null if the page has no such button. The
+   * content security policy allows this script by its hash, not by a nonce.
    */
   readonly showPassword: string | null;
 }
 
-/** The state of the form after an attempt: the typed identifier and the error. */
+/** The values of the sign-in form: what the user typed, and the error of the last attempt. */
 interface SignInForm {
   /**
-   * The path on this host that the user is sent to after the sign-in. The form contains this path
-   * in the field `return_to`.
+   * The path on this host to which the user returns after signing in. The form sends it in the
+   * field `return_to`.
    */
   readonly returnTo: string;
   /**
-   * The value of the email field: the text that the user typed, or the hint of the waiting
-   * application.
+   * The value of the email field. This is the text that the user typed, or at first the hint from
+   * the waiting application.
    */
   readonly identifier: string;
-  /** The error. It is null before the first attempt. */
+  /** The error of the last attempt, or null before the first attempt. */
   readonly error: Said | null;
-  /** Whether the password or the identifier is wrong. False if the password was not checked. */
+  /** Whether the password or the identifier was wrong. False if the password was not checked. */
   readonly invalid: boolean;
   /**
-   * Whether a signed-in user must authenticate again. The form contains this value in the field
-   * `again`.
+   * Whether the page asks a signed-in user to authenticate again. The form sends this value in the
+   * field `again`.
    */
   readonly again: boolean;
 }
 
-/** Settings for the pages of the kit. */
+/** The settings of the sign-in page. */
 export interface SignInSettings {
-  /** The application's name, as users see it. */
+  /** The application's name, as shown to users. */
   readonly name: string;
   readonly csrf: CsrfCheck;
-  /** Logs that too many password checks are queued. */
+  /** Logs a warning that too many password checks are queued. */
   readonly logOverload: () => void;
   /** The setting `sign_in_scripts`. */
   readonly scripts: boolean;
@@ -94,19 +93,22 @@ export interface SignInSettings {
   /** The setting `sign_in_links`. */
   readonly links: SignInLinks | undefined;
   /**
-   * Returns the application that waits for a user to sign in and return to this path. Returns null
-   * if no application waits.
+   * Returns the application that waits for the user to sign in and return to this path, or null if
+   * there is none.
    */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
-  /** The path prefix of incoming requests. */
+  /** The path prefix of the requests that reach the application. */
   readonly mountPath: string;
-  /** The path of the application's first page, as browsers request it. */
+  /**
+   * The path of the application's first page, as browsers request it. Users go there after signing
+   * out.
+   */
   readonly home: string;
 }
 
 /**
- * The kit's own sign-in page. The page checks its CSRF token itself, so that it can show the form
- * again if the token is outdated. It stores nothing until a user signs in.
+ * The kit's own sign-in page. It checks the CSRF token itself, so that it can show the form again
+ * if the token is outdated. It stores nothing until a user signs in.
  */
 export class SignInPage {
   readonly #application: Application;
@@ -187,12 +189,12 @@ export class SignInPage {
   }
 
   /**
-   * Whether a page of this application sent the form. Without this check, another site could sign a
-   * user in to an attacker's account.
+   * Whether a page of this application sent the form. Without this check, another site could sign
+   * the user in to the attacker's account.
    *
-   * `Sec-Fetch-Site: same-origin` is enough, because signing in uses no session data. Do not rely
-   * on the token alone: if a new browser opens two tabs, each tab gets a cookie, and the browser
-   * keeps only one of the two cookies.
+   * `Sec-Fetch-Site: same-origin` is enough, because signing in uses no data from the session. Do
+   * not rely only on the token. If a new browser opens the page in two tabs, each gets a new
+   * cookie, and the browser keeps only one of them.
    */
   async #isOurs(request: Request, form: URLSearchParams): Promise<boolean> {
     if (isSentFromHere(request)) return true;
@@ -240,7 +242,7 @@ export class SignInPage {
   }
 }
 
-/** Logs a rejected form, in the same format as the CSRF check of all other routes. */
+/** Logs a rejected form in the same format as the CSRF check of other routes. */
 function logForgery(log: Log, request: Request, origin: string): void {
   const detail = comesFromHere(request, origin)
     ? 'the CSRF token is missing or belongs to another browser'
@@ -250,8 +252,8 @@ function logForgery(log: Log, request: Request, origin: string): void {
 }
 
 /**
- * Returns how long a browser must wait before it retries a sign-in that was rejected without a
- * password check. Returns null for all other failures.
+ * Returns how to respond to a sign-in that was rejected without checking the password: the status,
+ * the error, and how long to wait. Returns null for all other failures.
  */
 function whenToTryAgain(
   failure: unknown,

@@ -3,9 +3,9 @@ import { createArgon2id, findNetwork } from 'portico/extension';
 import { currentAddress } from './request-context.ts';
 
 /**
- * Hashes passwords with argon2id and the parameters that OWASP recommends: 46 MiB, one pass, one
- * lane. Hashes are PHC strings. Networks take turns in the queue, so many hashes from one network
- * delay only that network.
+ * Creates a hasher that uses argon2id with the parameters recommended by OWASP: 46 MiB, one pass,
+ * one lane. Hashes are PHC strings. Networks take turns in the queue, so many hashes from one
+ * network delay only that network.
  */
 export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
   return createArgon2id(options, () => findNetwork(currentAddress()));

@@ -1,6 +1,6 @@
 import { readsTogether } from '@portico/sql';
 
-/** The permissions of an account that were read together with the account. */
+/** The permissions that were read together with an account. */
 interface Prefetched {
   readonly by: PrefetchedPermissions;
   readonly id: string;
@@ -9,29 +9,29 @@ interface Prefetched {
 }
 
 /**
- * The maximum number of permissions to read together with an account. These are the permissions
- * that the server looked up first.
+ * The maximum number of permissions to read together with an account: the first ones that the
+ * server has looked up.
  */
 const MOST_NAMES = 16;
 
 /**
- * Reads permissions together with an account, because a token check looks up the permissions next.
- * Keeps the permissions only until the check ends. The next check reads the permissions again.
+ * Reads permissions together with an account, because a token check needs them next. Keeps them
+ * only until the end of the check, so that the next check reads them from the database again.
  */
 export class PrefetchedPermissions {
   #asked: readonly string[] = [];
 
   /**
-   * Returns the permissions to read together with an account. Returns null outside a group of
-   * reads, or if the server has not looked up a permission yet.
+   * Returns the names of the permissions to read together with an account. Returns null outside a
+   * group of reads, such as a token check, or if the server has not looked up any permission yet.
    */
   names(): readonly string[] | null {
     return this.#asked.length === 0 || readsTogether() === null ? null : this.#asked;
   }
 
   /**
-   * Stores the permissions that the account has, until the end of the check. `names` contains all
-   * permissions that were read.
+   * Keeps the account's permissions until the end of the check. `names` lists all permissions that
+   * were read, and `held` lists those that the account has.
    */
   keep(id: string, names: readonly string[], held: readonly (string | null)[]): void {
     const together = readsTogether();
@@ -39,8 +39,8 @@ export class PrefetchedPermissions {
   }
 
   /**
-   * Whether the account has the permission. Returns null if the permission was not read with the
-   * account.
+   * Whether the account has the permission. Returns null if the permission was not read together
+   * with the account.
    */
   answer(id: string, permission: string): boolean | null {
     const together = readsTogether();
@@ -53,7 +53,7 @@ export class PrefetchedPermissions {
     return null;
   }
 
-  /** Forgets the stored permissions. Call this method when an account or its permissions change. */
+  /** Forgets the kept permissions. Call this method when an account or its permissions change. */
   forget(): void {
     const together = readsTogether();
     if (together !== null) together.beside = null;

@@ -6,7 +6,7 @@ import type { CookieScope } from '../http/cookies.ts';
 import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
 import type { RequestSession, Sessions } from './sessions.ts';
 
-/** The objects that all requests of an application with accounts share. */
+/** The objects that all requests share in an application with accounts. */
 export interface PeopleParts {
   readonly sessions: Sessions;
   readonly knownBrowsers: KnownBrowsers;
@@ -19,8 +19,8 @@ export interface PeopleParts {
 const NONE: readonly string[] = [];
 
 /**
- * The session, user, CSRF tokens and client address of the current request. Each of these objects
- * is created on first use, because most requests use none of them.
+ * The session, user, CSRF tokens and client address of the current request. Each object is created
+ * on first use, because most requests use none of them.
  */
 export class RequestContext {
   readonly #parts: PeopleParts | null;
@@ -32,9 +32,9 @@ export class RequestContext {
   #auth: Auth | null = null;
 
   /**
-   * `parts` is null in an application without accounts. `session`, `auth`, `csrf` and
-   * `knownBrowser` are then also null. `address` returns the client's address, and is called only
-   * when the address is needed.
+   * `parts` is null in an application without accounts. In this case, `session`, `auth`, `csrf` and
+   * `knownBrowser` are also null. `address` returns the client's address. It is called only when
+   * the address is needed.
    */
   constructor(parts: PeopleParts | null, request: Request, address: () => string | null) {
     this.#parts = parts;
@@ -67,7 +67,7 @@ export class RequestContext {
     return this.#address();
   }
 
-  /** Returns the `Set-Cookie` headers for the response. */
+  /** Returns the `Set-Cookie` headers to add to the response. */
   setCookies(): readonly string[] {
     if (this.#session === null && this.#knownBrowser === null) return NONE;
     const cookies = [this.#session, this.#csrf, this.#knownBrowser].map((each) =>
@@ -79,22 +79,22 @@ export class RequestContext {
 
 const requests = new AsyncLocalStorage<RequestContext>();
 
-/** Runs `work` in this context, including everything that it awaits. */
+/** Runs `work` in this context. Everything that `work` awaits also runs in this context. */
 export function runWithContext<T>(context: RequestContext, work: () => Promise<T>): Promise<T> {
   return requests.run(context, work);
 }
 
 /**
- * Returns the current request's session. Throws outside a request, or if the application has no
- * accounts.
+ * Returns the session of the current request. Throws outside a request, or if the application has
+ * no accounts.
  */
 export function session(): Session {
   return current('session()').session ?? refuse('session()');
 }
 
 /**
- * Returns the object that tells you who is signed in. Throws outside a request, or if the
- * application has no accounts.
+ * Returns the object with which you can find the signed-in user, and sign users in and out. Throws
+ * outside a request, or if the application has no accounts.
  */
 export function auth(): Auth {
   return current('auth()').auth ?? refuse('auth()');
@@ -109,7 +109,7 @@ export function csrfTokens(): CsrfTokens {
 }
 
 /**
- * Returns the client address of the current request, or null if it is unknown. Throws outside a
+ * Returns the client's address for the current request, or null if it is unknown. Throws outside a
  * request.
  */
 export function clientAddress(): string | null {
@@ -122,8 +122,8 @@ export function currentAddress(): string | null {
 }
 
 /**
- * Returns the browser that sent the current request. Returns null outside a request, or if the
- * application has no accounts.
+ * Returns the browser that sent the current request, with the accounts that were used in it.
+ * Returns null outside a request, or if the application has no accounts.
  */
 export function currentBrowser(): KnownBrowser | null {
   return requests.getStore()?.knownBrowser ?? null;

@@ -2,35 +2,38 @@ import type { Database, Migration, SqlConnection } from '@portico/sql';
 import type { Authentication, AuthorizationServer, PersonReference } from 'portico';
 
 /**
- * A row of the sessions table. The row contains only a hash of the session's id. Only the browser
- * has the id itself.
+ * A row of the sessions table. It contains only a hash of the session's id. The id itself is stored
+ * only in the browser.
  */
 export interface StoredSession {
   readonly idHash: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly secret: string;
   readonly person: PersonReference | null;
-  /** When and how the user signed in. It is null if no user is signed in. */
+  /** When and how the user signed in, or null if no user is signed in. */
   readonly authentication: Authentication | null;
-  /** When the session ends, in milliseconds since 1970. All times in this file use this unit. */
+  /**
+   * The time when the session ends, in milliseconds since 1970. All times in this file use this
+   * unit.
+   */
   readonly expiresAt: number;
 }
 
 /**
- * After every `INSERTS_PER_SWEEP` new sessions, the kit removes up to `SWEEP_BATCH` expired
- * sessions, so that the table stays small.
+ * The maximum number of expired sessions that one cleanup removes. A cleanup runs after every
+ * `INSERTS_PER_SWEEP` new sessions, so that the table stays small.
  */
 const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;
 
 /**
- * Tells the authorization server that sessions end. Call this function in the transaction that ends
- * the sessions. The secret of each session identifies the session. Returns a function that you must
- * call after the commit.
+ * Tells the authorization server that sessions have ended. Call this function in the transaction
+ * that removes the sessions. A session is identified by its secret. Returns a function that you
+ * must call after the commit.
  */
 export type TellsEnd = AuthorizationServer['sessionEndedIn'];
 
-/** The sessions table. */
+/** Reads and writes the sessions table. */
 export class SessionRows {
   readonly #database: Database;
   readonly #tellsEnd: TellsEnd;
@@ -41,7 +44,7 @@ export class SessionRows {
     this.#tellsEnd = tellsEnd;
   }
 
-  /** Returns the session. Returns null if the session does not exist or has ended. */
+  /** Returns the session, or null if it does not exist or has ended. */
   async find(idHash: string, now: number): Promise<StoredSession | null> {
     const { rows } = await this.#database.execute<SessionRow>(
       `SELECT data, secret, user_provider, user_id, authentication, expires_at FROM host_sessions
@@ -52,8 +55,9 @@ export class SessionRows {
   }
 
   /**
-   * Adds a session and removes the session that it replaces. The replaced session has ended, unless
-   * the new session continues it with the same secret. Sometimes also removes expired sessions.
+   * Adds a session, and removes the session that it replaces. If both have the same secret, the new
+   * session continues the old one. Otherwise, the old session has ended. Sometimes also removes
+   * expired sessions.
    */
   async insert(session: StoredSession, replaced: StoredSession | null, now: number): Promise<void> {
     const { idHash, data, secret, person, authentication, expiresAt } = session;
@@ -83,12 +87,13 @@ export class SessionRows {
   }
 
   /**
-   * Writes one key of the session's data, and keeps the keys that other requests have written.
-   * Returns null if the session no longer exists.
+   * Sets one key of the session's data, and keeps other keys that parallel requests have written.
+   * Returns the new data, or null if the session no longer exists.
    */
   writeKey(idHash: string, key: string, value: unknown): Promise<StoredSession['data'] | null> {
     return this.#database.transaction(async (connection) => {
-      // Write first. The write locks the row, so the next read gets the latest data.
+      // Start with a write, because it locks the row. The read that follows then returns the latest
+      // data.
       await connection.execute(
         'UPDATE host_sessions SET expires_at = expires_at WHERE id_hash = ?',
         [idHash],
@@ -110,7 +115,10 @@ export class SessionRows {
     });
   }
 
-  /** Removes a session that has ended. */
+  /**
+   * Removes a session. If a user was signed in, tells the authorization server that the session has
+   * ended.
+   */
   async remove(session: StoredSession): Promise<void> {
     const committed = await this.#database.transaction(async (connection) => {
       await remove(connection, session.idHash);
@@ -120,9 +128,9 @@ export class SessionRows {
   }
 
   /**
-   * Removes all sessions of a user. Returns the number of removed sessions. Tells the authorization
-   * server about every removed session, because a running request might use a session that the
-   * server has not recorded yet.
+   * Removes all sessions of a user, and returns their number. Tells the authorization server about
+   * each removed session, because a running request may use a session that the server has not
+   * recorded yet.
    */
   async removeOfPerson(person: PersonReference): Promise<number> {
     const [removed, committed] = await this.#database.transaction(async (connection) => {

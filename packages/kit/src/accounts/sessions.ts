@@ -13,9 +13,9 @@ import {
 } from '../http/cookies.ts';
 import { SessionRows, type StoredSession, type TellsEnd } from './session-rows.ts';
 
-/** The minimum time between two changes of a session's expiry, in milliseconds. */
+/** The minimum time between two extensions of a session, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
-/** How long a session lasts after its last use if no user is signed in, in seconds. */
+/** How long a session without a signed-in user lasts after its last use, in seconds. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
 /** Stores sessions in the database, so that they survive a restart and all processes share them. */
@@ -27,11 +27,11 @@ export class Sessions {
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * - `lifetime` is how long a session lasts after its last use, in seconds.
-   * - `tokenSchemes` are the `Authorization` schemes that carry an access token, in addition to
-   *   Bearer. An example is DPoP.
-   * - `clock` returns the time in milliseconds since 1970.
-   * - `tellsEnd` is called when sessions end.
+   * - `lifetime`: how long a session lasts after its last use, in seconds.
+   * - `tokenSchemes`: the `Authorization` schemes of access tokens besides Bearer, for example
+   *   DPoP.
+   * - `clock`: returns the time in milliseconds since 1970.
+   * - `tellsEnd`: called when sessions end.
    */
   constructor(
     database: Database,
@@ -48,7 +48,7 @@ export class Sessions {
     this.#tokenSchemes = tokenSchemes;
   }
 
-  /** Returns the session of a request. The session is loaded on first use. */
+  /** Returns the session of a request. Reads it from the database on first use. */
   of(request: Request): RequestSession {
     const isAllowed = !isBearerRequest(request, this.#tokenSchemes);
     return new RequestSession(
@@ -58,7 +58,10 @@ export class Sessions {
     );
   }
 
-  /** Returns the lifetime of the user's session, in seconds. */
+  /**
+   * Returns how long a session lasts after its last use, in seconds. Without a signed-in user, it
+   * lasts at most two hours.
+   */
   lifetimeFor(person: PersonReference | null): number {
     return person === null ? Math.min(this.#lifetime, ANONYMOUS_LIFETIME) : this.#lifetime;
   }
@@ -68,10 +71,10 @@ export class Sessions {
   }
 }
 
-/** The session of the current request, with the methods that `auth()` needs. */
+/** The session of one request, with the methods that `auth()` needs. */
 export class RequestSession implements Session {
   readonly #sessions: Sessions;
-  /** Whether the request may use a session. False for a request with an access token. */
+  /** Whether the request may use a session. This is false if the request has an access token. */
   readonly #isAllowed: boolean;
   readonly #id: string | null;
   #loaded: Promise<StoredSession | null> | null = null;
@@ -98,7 +101,10 @@ export class RequestSession implements Session {
     return (await this.#loadOrBegin()).secret;
   }
 
-  /** Like `secret()`, but returns null if there is no session, instead of starting a session. */
+  /**
+   * Returns the session's secret, or null if there is no session. Unlike `secret()`, does not start
+   * a session.
+   */
   async existingSecret(): Promise<string | null> {
     return (await this.#load())?.secret ?? null;
   }
@@ -107,7 +113,7 @@ export class RequestSession implements Session {
     return (await this.#load())?.person ?? null;
   }
 
-  /** Returns when and how the user signed in. Returns null if no user is signed in. */
+  /** Returns when and how the user signed in, or null if no user is signed in. */
   async authentication(): Promise<Authentication | null> {
     return (await this.#load())?.authentication ?? null;
   }
@@ -130,8 +136,7 @@ export class RequestSession implements Session {
   }
 
   /**
-   * Returns the `Set-Cookie` header for the response. Returns null if the browser already has the
-   * right cookie.
+   * Returns the `Set-Cookie` header for the response, or null if the response needs no new cookie.
    */
   setCookie(): string | null {
     return this.#cookie;

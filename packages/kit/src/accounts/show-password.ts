@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The script for the button "Show password" on the sign-in page. The button is hidden if the script
- * does not run. The script hides the password again before the form is sent and before the user
- * leaves the page, so that no browser saves it as plain text.
+ * The script for the button "Show password" on the sign-in page. The button stays hidden if the
+ * script does not run. Before the form is submitted or the user leaves the page, the script hides
+ * the password, so that no browser saves it as plain text.
  */
 export const SHOW_PASSWORD_SCRIPT = `(() => {
   const button = document.getElementById('show-password');
@@ -19,5 +19,5 @@ export const SHOW_PASSWORD_SCRIPT = `(() => {
   button.hidden = false;
 })();`;
 
-/** The hash of the script, for a content security policy. */
+/** The script's hash, for the content security policy. */
 export const SHOW_PASSWORD_HASH = `sha256-${createHash('sha256').update(SHOW_PASSWORD_SCRIPT).digest('base64')}`;

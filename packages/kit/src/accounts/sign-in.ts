@@ -16,26 +16,26 @@ import { currentAddress, currentBrowser } from './request-context.ts';
 /** The payload of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED`. */
 export interface FailedSignIn {
   /**
-   * The account with this identifier. Null if no account has the identifier, or if the provider
-   * does not report the account. The event does not contain the identifier, because users sometimes
-   * type a password into the wrong field.
+   * The account that the user tried to sign in to. Null if no account has the typed identifier, or
+   * if the provider does not report the account. The event does not contain the identifier, because
+   * users sometimes type their password into the wrong field.
    */
   readonly person: PersonReference | null;
-  /** The client address, or null if it is unknown. */
+  /** The client's address, or null if it is unknown. */
   readonly address: string | null;
-  /** The id of the request in the log. It is null outside a request. */
+  /** The id of the request in the log, or null outside a request. */
   readonly requestId: string | null;
 }
 
 /**
- * Thrown when too many sign-ins have failed. The password was not checked. The response has status
- * 429.
+ * Thrown if too many sign-ins have failed. The password was not checked. The response has the
+ * status 429.
  */
 export class SignInSlowedError extends HttpError {
-  /** How long to wait, in seconds. */
+  /** How many seconds the client must wait. */
   readonly retryAfter: number;
 
-  /** `wait` is in milliseconds. It is rounded up to seconds. */
+  /** `wait` is in milliseconds. It is rounded up to whole seconds. */
   constructor(wait: number) {
     const retryAfter = Math.ceil(wait / 1000);
     super(429, 'Too many failed sign-ins', { 'Retry-After': String(retryAfter) });
@@ -44,15 +44,15 @@ export class SignInSlowedError extends HttpError {
 }
 
 /**
- * How many failures from one network the kit allows before it slows down sign-ins: for one account
- * (`account`), and for all accounts together (`network`).
+ * How many failed sign-ins from one network the kit allows before it slows down further ones.
+ * `account` is the number for each account, and `network` is the number for all accounts together.
  */
 const FREE_FAILURES = { account: 5, network: 50 } as const;
 
 /**
- * Slows down password guessing and emits events about failed sign-ins, on the kit's sign-in page
- * and on the application's own page. `docs/decisions/0007` explains how, and why users are never
- * locked out.
+ * Slows down password guessing, and emits events about failed sign-ins. Applies to the kit's
+ * sign-in page and to an application's own page. `docs/decisions/0007` explains how this works, and
+ * why users are never locked out.
  */
 export function guardSignIn(
   accounts: Accounts,
@@ -69,8 +69,8 @@ export function guardSignIn(
       ? countedByBrowser(account)
       : countedByNetwork(account, address);
     let person: PersonReference | null = null;
-    // Do not let the provider check an empty password, because the provider might accept it. Check
-    // a random password instead.
+    // Never pass an empty password to the provider, because it might accept it. Check a random
+    // password instead.
     const offered = password === '' ? randomUUID() : password;
     const check = () =>
       accounts.authenticate(identifier, offered, (named) => {
@@ -99,16 +99,16 @@ export function guardSignIn(
 }
 
 /**
- * Returns the key for counting attempts on an account. The key is a hash, because users sometimes
- * type a password into the wrong field. Two spellings that a provider may treat as the same account
- * have the same key.
+ * Returns the key under which attempts on an account are counted. The key is a hash, because users
+ * sometimes type their password into the wrong field. Different spellings that a provider may treat
+ * as the same account have the same key.
  */
 function accountKey(identifier: string): string {
   const spelled = identifier.normalize('NFKC').trim().toLowerCase();
   return createHash('sha256').update(spelled).digest('base64url');
 }
 
-/** The keys under which an attempt is counted, and the queue in which the attempt waits. */
+/** The keys under which an attempt is counted, and the caller in whose queue it waits. */
 interface Counted {
   readonly keys: readonly AttemptKey[];
   readonly caller: string | null;
@@ -126,8 +126,8 @@ function countedByNetwork(account: string, address: string | null): Counted {
 }
 
 /**
- * Counts the attempts of a known browser separately, so that other users on the same network cannot
- * delay these attempts.
+ * Counts the attempts from a known browser separately, so that other users on the same network
+ * cannot slow them down.
  */
 function countedByBrowser(account: string): Counted {
   const known = JSON.stringify(['known', account]);

@@ -8,7 +8,7 @@ import {
 } from '../accounts/database-accounts.ts';
 
 /**
- * The commands `account:…`. These commands manage the accounts of an application that uses
+ * Adds the commands `account:…`, which manage the accounts of an application that uses
  * `databaseAccounts`.
  */
 export const accountCommands: AddCommands = (program, context) => {
@@ -74,7 +74,7 @@ const addSuspend: AddCommands = (program, context) => {
     .action(async (email: string) => {
       const { accounts, account } = await open(context, email);
       await accounts.setActive(account.id, false);
-      // Sessions can be ended only in an application that uses the kit.
+      // Only applications that use the kit have sessions that this command can end.
       const application = (await context.application()) as Partial<KitApplication>;
       await application.endSessions?.(account.reference);
       context.print(`Suspended ${account.email}.`);
@@ -132,8 +132,8 @@ const addDeny: AddCommands = (program, context) => {
 };
 
 /**
- * Returns a warning if the permission may be misspelled. Returns null if the configuration names
- * the permission, or if the application has no authorization server.
+ * Returns a warning if the configuration does not mention the permission, which may be misspelled.
+ * Otherwise, returns null. Also returns null if the application has no authorization server.
  */
 function unnamed(permission: string, { config }: Application): string | null {
   const { scopes, admin_permission: administrator } = (config['oauth_server'] ?? {}) as {
@@ -151,7 +151,7 @@ function unnamed(permission: string, { config }: Application): string | null {
         `oauth_server:admin_permission; known permissions: ${all}`;
 }
 
-/** Returns the permissions that the configured scopes need. */
+/** Returns the permissions that the configured scopes require. */
 function getPermissions(scopes: ConfigMap): readonly string[] {
   return Object.entries(scopes).map(([name, definition]) => {
     const { permission = name } = (typeof definition === 'object' ? definition : {}) as {

@@ -11,14 +11,14 @@ import {
 import { listen, type RunningServer } from '../http/server.ts';
 import { canHaveWorkers, isWorker, stopMessage, tellListening, Workers } from './workers.ts';
 
-/** The maximum drain time, in seconds. */
+/** The maximum value of `--drain`, in seconds. */
 const LONGEST_DRAIN = 3600;
-/** The maximum number of workers of one `serve` command. */
+/** The maximum value of `--workers`. */
 const MOST_WORKERS = 64;
 
 /**
- * Adds the command `serve`. The command answers requests until it receives SIGINT or SIGTERM. Then
- * it waits for running requests to finish.
+ * Adds the command `serve`. It answers requests until it receives SIGINT or SIGTERM, and then waits
+ * for running requests to finish.
  */
 export const addServe =
   (plugins: readonly Plugin<object>[]): AddCommands =>
@@ -66,7 +66,7 @@ interface ServeOptions {
   readonly workers?: string;
 }
 
-/** Serves the application in this process until it receives a signal or message to stop. */
+/** Serves the application in this process until a signal or a message stops it. */
 async function serve(
   plugins: readonly Plugin<object>[],
   context: ConsoleContext,
@@ -78,8 +78,8 @@ async function serve(
   const warn = (line: string) => void warnings.push(line);
   if (await isSchemaPending(application, warn)) context.fail(SCHEMA_PENDING);
   const server = await listenAt(application, context, options);
-  // Listen for signals before printing the lines below. A supervisor may send a signal as soon as
-  // it reads the first line.
+  // Listen for signals before printing the lines. A supervisor may send a signal as soon as it
+  // reads the first line.
   const stopped = isWorker() ? stopMessage() : stopSignal();
   warnings.push(...plugins.flatMap((plugin) => plugin.warnings?.(application) ?? []));
   for (const warning of warnings) application.log.warning('{warning}', { warning });
@@ -90,8 +90,8 @@ async function serve(
   ];
   if (isWorker()) tellListening(lines);
   else for (const line of lines) context.note(line);
-  // If only this worker is replaced, another worker handles requests. The readiness probe must then
-  // not report that the server stops.
+  // If only this worker is being replaced, other workers keep answering requests. In this case, the
+  // readiness probe must not report that the server is stopping.
   if ((await stopped) === 'stop') {
     if (!isWorker()) context.note(stoppingLine(drain));
     await application.events.emit(Event.STOPPING, null);
@@ -134,8 +134,8 @@ const STOP_SIGNALS = [
 ] as const;
 
 /**
- * Resolves on the first SIGINT or SIGTERM. On the second signal, the process exits immediately,
- * with the exit code that a shell expects.
+ * Resolves on the first SIGINT or SIGTERM. On a second signal, exits immediately, with the exit
+ * code that shells expect.
  */
 function stopSignal(): Promise<'stop'> {
   return new Promise((resolve) => {

@@ -1,57 +1,64 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 
-/** The functions of the command that the workers call. */
+/** The functions of the console that `Workers` calls. */
 interface Caller {
   /** Prints a line for the operator. */
   readonly note: (line: string) => void;
-  /** Ends the command with an error. */
+  /** Ends the command with an error message. */
   readonly fail: (problem: string) => never;
 }
 
 /**
- * A message from the main process to a worker: finish the running requests and stop (`stop`), or
- * make room for a new worker (`replace`).
+ * A message from the main process that asks a worker to finish its running requests and exit. With
+ * `stop`, the whole server stops. With `replace`, a new worker has taken over.
  */
 export type StopKind = 'stop' | 'replace';
 
 /**
- * The message that a worker sends to the main process when it listens. It contains the lines to
- * print.
+ * The message with which a worker tells the main process that it accepts requests. `listening`
+ * contains the lines to print.
  */
 interface Listening {
   readonly listening: readonly string[];
 }
 
-/** The environment variable that marks a process as a worker of `serve`. */
+/** The environment variable that marks a process as a worker of the command `serve`. */
 const MARK = 'PORTICO_WORKER';
 
 /**
- * How long to wait before the first replacement of a worker, in milliseconds. The wait doubles up
- * to `LONGEST_WAIT`.
+ * How long to wait before replacing a worker that ended, in milliseconds. The wait doubles with
+ * each attempt, up to `LONGEST_WAIT`.
  */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 10_000;
 /**
- * If a worker ran longer than this time, the wait starts again at `FIRST_WAIT`. In milliseconds.
+ * If a worker has run for longer than this time, the wait before its replacement is reset to
+ * `FIRST_WAIT`. In milliseconds.
  */
 const STEADY = 10_000;
 
 /**
- * Runs a command in several processes that share a listening socket. When a worker ends, the main
+ * Runs the command in several processes that share a listening socket. When a worker ends, the main
  * process replaces it. SIGHUP replaces all workers, one after another. SIGINT and SIGTERM stop all
  * workers.
  */
 export class Workers {
   readonly #caller: Caller;
   readonly #workers = new Set<Worker>();
-  /** The workers that listen. Other workers receive no requests yet. */
+  /** The workers that accept requests. Workers that are still starting are not included. */
   readonly #listening = new WeakSet<Worker>();
-  /** The workers whose replacements have started. */
+  /**
+   * The workers that a new worker replaces after SIGHUP. When such a worker ends, no other one is
+   * started.
+   */
   readonly #replaced = new WeakSet<Worker>();
   #isStopping = false;
   #wait = FIRST_WAIT;
-  /** The running restart. Restarts run one after another. */
+  /**
+   * The replacement of all workers that is running now. Another one starts only when it has
+   * finished.
+   */
   #restarting: Promise<void> = Promise.resolve();
 
   constructor(caller: Caller) {
@@ -60,9 +67,9 @@ export class Workers {
 
   /**
    * Starts the workers. Resolves when all of them have stopped. Fails if a worker ends before it
-   * listens.
+   * accepts requests.
    *
-   * @param says The line to print when the workers stop.
+   * @param says The line to print when the workers are asked to stop.
    */
   async run(count: number, says: string): Promise<void> {
     const stopped = this.#stopSignal(says);
@@ -70,13 +77,13 @@ export class Workers {
       this.#restarting = this.#restarting.then(() => this.#replaceAll());
     };
     process.on('SIGHUP', restart);
-    // Let the workers accept connections themselves. If the main process distributed connections
-    // and a worker was killed, some connections would never get a response.
+    // Let each worker accept connections itself. If the main process distributed the connections,
+    // some would never get a response after a worker is killed.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     await Promise.race([stopped, this.#startAll(count)]);
     await stopped;
     await this.#stopAll();
-    // A restart may have started another worker in the meantime.
+    // Stop all workers once more, because a restart may have started another one in the meantime.
     await this.#restarting;
     await this.#stopAll();
     process.off('SIGHUP', restart);
@@ -84,7 +91,7 @@ export class Workers {
 
   async #startAll(count: number): Promise<void> {
     try {
-      // Start only one worker first, so that an error is shown only once.
+      // First start a single worker, so that an error in the application is shown only once.
       const lines = await this.#start();
       if (this.#isStopping) return;
       await Promise.all(Array.from({ length: count - 1 }, () => this.#start()));
@@ -100,14 +107,14 @@ export class Workers {
     }
   }
 
-  /** Starts a worker. When it listens, resolves with the lines to print. */
+  /** Starts a worker. Resolves with the lines to print, as soon as the worker accepts requests. */
   #start(): Promise<readonly string[]> {
     const worker = cluster.fork({ [MARK]: '1' });
     this.#workers.add(worker);
     const startedAt = Date.now();
     return new Promise((resolve, reject) => {
       worker.on('message', (message: Partial<Listening> | null) => {
-        // The application may send messages, too.
+        // Ignore other messages, because the application may also send some.
         if (!Array.isArray(message?.listening)) return;
         this.#listening.add(worker);
         resolve(message.listening);
@@ -119,8 +126,8 @@ export class Workers {
         else if (!isExpected) void this.#replaceEnded(how, startedAt);
       };
       worker.once('exit', (code, signal) => ended(signal ?? String(code)));
-      // The process could not be started, for example because there are too many processes. No
-      // `exit` event follows.
+      // If the worker has no process id, its process could not be started, for example because
+      // there are too many processes. No `exit` event follows.
       worker.on('error', (error) => {
         if (worker.process.pid === undefined) ended(error.message);
       });
@@ -128,7 +135,7 @@ export class Workers {
   }
 
   /**
-   * Starts a worker to replace one that ended unexpectedly. Waits longer if workers end soon after
+   * Replaces a worker that ended unexpectedly. Waits longer each time if workers end soon after
    * they start.
    */
   async #replaceEnded(how: string, startedAt: number): Promise<void> {
@@ -148,12 +155,15 @@ export class Workers {
     }
   }
 
-  /** Replaces each worker with a new one. The new worker listens before the old one stops. */
+  /**
+   * Replaces each worker with a new one. The old worker stops only after the new one accepts
+   * requests.
+   */
   async #replaceAll(): Promise<void> {
     const before = Array.from(this.#workers);
     for (const worker of before) {
       if (this.#isStopping) return;
-      // Skip workers that have ended, because they were already replaced.
+      // Skip a worker that has ended in the meantime, because it was already replaced.
       if (!this.#workers.has(worker)) continue;
       this.#replaced.add(worker);
       try {
@@ -175,7 +185,8 @@ export class Workers {
   }
 
   /**
-   * Stops a worker after its running requests have finished. Resolves when the worker has ended.
+   * Asks a worker to stop after its running requests have finished. Resolves when the worker has
+   * ended.
    */
   #stop(worker: Worker, kind: StopKind): Promise<void> {
     return new Promise((resolve) => {
@@ -190,7 +201,7 @@ export class Workers {
   }
 
   /**
-   * Resolves on the first SIGINT or SIGTERM. On the second signal, all processes exit immediately.
+   * Resolves on the first SIGINT or SIGTERM. On a second signal, all processes exit immediately.
    */
   #stopSignal(says: string): Promise<void> {
     return new Promise((resolve) => {
@@ -213,19 +224,19 @@ export class Workers {
 }
 
 /**
- * Call this in a worker. Tells the main process that the worker listens, and which lines to print.
+ * Tells the main process that this worker accepts requests, and which lines to print. Call this
+ * function only in a worker.
  */
 export function tellListening(lines: readonly string[]): void {
   process.send?.({ listening: lines } satisfies Listening);
 }
 
 /**
- * Call this in a worker. Resolves when the main process sends a message to stop, or when the main
- * process has ended.
+ * Resolves when the main process asks this worker to stop, or has ended itself. Call this function
+ * only in a worker.
  *
- * A terminal or supervisor sends its signal to every process, so the first signal also stops the
- * worker. Later signals do nothing. If running requests must not finish, the main process ends the
- * workers.
+ * A terminal or supervisor may send its signal to every process, so the first signal also stops the
+ * worker. The worker ignores later signals. On a second signal, the main process kills its workers.
  */
 export function stopMessage(): Promise<StopKind> {
   return new Promise((resolve) => {
@@ -239,8 +250,14 @@ export function stopMessage(): Promise<StopKind> {
   });
 }
 
-/** Whether this process is a worker of `serve`. Returns false for a worker of another program. */
+/**
+ * Whether this process is a worker of the command `serve`. Returns false for a worker of another
+ * program.
+ */
 export const isWorker = (): boolean => cluster.isWorker && process.env[MARK] === '1';
 
-/** Whether this process can start workers. A worker of another program cannot. */
+/**
+ * Whether this process can start workers. Returns false for a worker of another program, because
+ * workers cannot start workers.
+ */
 export const canHaveWorkers = (): boolean => cluster.isPrimary;

@@ -2,10 +2,10 @@ import { canonicalAddress } from 'portico/extension';
 
 /**
  * Returns the client's IP address in canonical form, or null if it is unknown. Each proxy appends
- * its caller's address to `X-Forwarded-For`. Behind N trusted proxies, the Nth entry from the end
- * is therefore correct, and earlier entries may be forged. If the Nth entry is not an address,
- * returns the address of the connection. Otherwise, a client could send a different text with each
- * request and look like a new client each time.
+ * its caller's address to `X-Forwarded-For`. With N trusted proxies, the Nth entry from the end is
+ * therefore correct, and earlier entries may be forged. If the Nth entry is not an address, returns
+ * the address of the connection. Otherwise, a client could send a different text with each request
+ * and look like a new client each time.
  */
 export function resolveClientAddress(
   request: Request,
@@ -14,8 +14,8 @@ export function resolveClientAddress(
 ): string | null {
   const connection = connectedFrom === null ? null : canonicalAddress(connectedFrom);
   if (trustedProxies === 0) return connection;
-  // If the header is sent several times, its values arrive as one value, joined by commas (RFC 9110
-  // section 5.3).
+  // If the header was sent several times, `get` joins its values with commas (RFC 9110 section
+  // 5.3).
   const forwarded = (request.headers.get('x-forwarded-for') ?? '')
     .split(',')
     .map((entry) => entry.trim())

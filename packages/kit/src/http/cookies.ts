@@ -3,19 +3,19 @@ import { cookieNameBelow, sentCookies } from 'portico/extension';
 
 const RANDOM_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** Returns 256 random bits, encoded for a cookie. */
+/** Returns 256 random bits in base64url, for a cookie. */
 export function randomValue(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Returns the value of the request's cookie with this name, or null. */
+/** Returns the value of the cookie with this name in the request, or null. */
 export function readCookie(request: Request, cookieName: string): string | null {
   return sentCookies(request).find(([name]) => name === cookieName)?.[1] ?? null;
 }
 
 /**
- * Like `readCookie`, but for a cookie with a random value. Returns null if `randomValue` cannot
- * have created the value.
+ * Like `readCookie`, but for cookies with a value from `randomValue`. Returns null if `randomValue`
+ * cannot have created the value.
  */
 export function readRandomValue(request: Request, cookieName: string): string | null {
   const value = readCookie(request, cookieName);
@@ -24,11 +24,11 @@ export function readRandomValue(request: Request, cookieName: string): string | 
 
 export interface CookieKind {
   readonly name: string;
-  /** The attributes for `Set-Cookie`, without `Max-Age`. */
+  /** The attributes in the `Set-Cookie` header, without `Max-Age`. */
   readonly attributes: string;
 }
 
-/** The application's settings that affect its cookies. */
+/** The settings of the application that affect its cookies. */
 export interface CookieScope {
   /** Whether the application is served over https. */
   readonly secure: boolean;
@@ -36,7 +36,8 @@ export interface CookieScope {
 }
 
 /**
- * Describes a cookie that scripts cannot read. With https, the cookie is also bound to this host.
+ * Returns the name and attributes of a cookie that scripts cannot read. With https, the cookie is
+ * also bound to this host.
  */
 export function cookieKind(name: string, { secure, basePath }: CookieScope): CookieKind {
   return {

@@ -5,43 +5,45 @@ import { pageHeaders, type Speaking, type Views } from 'portico';
 import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
 /**
- * The data for an error response if no listener of `Event.EXCEPTION` returns a response. The data
- * never contains details about the error.
+ * The data for an error response. Used if no listener of `Event.EXCEPTION` returns a response. The
+ * data never contains details of the error.
  */
 export interface ErrorAnswer {
   readonly request: Request;
   readonly requestId: string;
-  /** The status, from 400 to 599. */
+  /** The HTTP status, from 400 to 599. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The data for the kit's view `error`, including the texts in the page's language. */
+/** The data that the view `error` receives, including texts in the page's language. */
 export interface ErrorView extends Words {
-  /** The title: a few words about what happened. */
+  /** The title, which says in a few words what happened. */
   readonly title: string;
   /** An explanation, with advice for the user. */
   readonly message: string;
-  /** The application's name, as users see it. */
+  /** The application's name, as shown to users. */
   readonly name: string;
-  /** The status, from 400 to 599. */
+  /** The HTTP status, from 400 to 599. */
   readonly status: number;
   /** The id of the request in the log. */
   readonly requestId: string;
-  /** The nonce for the page's styles in the content security policy. */
+  /** The nonce that the content security policy allows for the page's styles. */
   readonly nonce: string;
 }
 
-/** The objects of the application that error pages use. */
+/** The parts of the application that error pages need. */
 export interface PageParts {
   readonly views: Views;
   readonly speaking: Speaking;
   readonly log: Log;
-  /** The application's name, as users see it. */
+  /** The application's name, as shown to users. */
   readonly name: string;
 }
 
-/** Returns the error as a page if `Accept` prefers HTML, or else as JSON. */
+/**
+ * Returns the error as an HTML page if the `Accept` header prefers HTML. Otherwise, returns JSON.
+ */
 export async function errorAnswer(
   { views, speaking, log, name }: PageParts,
   answer: ErrorAnswer,
@@ -74,10 +76,7 @@ export async function errorAnswer(
   }
 }
 
-/**
- * Returns the error as JSON. This function needs no view, so it works even if a view cannot be
- * rendered.
- */
+/** Returns the error as JSON. This also works if a view cannot be rendered. */
 export function errorJson({ request, status, headers }: ErrorAnswer): Response {
   const body = {
     error: reasonPhrase(status),
@@ -97,8 +96,8 @@ export function errorJson({ request, status, headers }: ErrorAnswer): Response {
 }
 
 /**
- * Returns the reason phrase of a status (RFC 9110 section 15), with only its first letter
- * capitalized: `Not found`.
+ * Returns the reason phrase for a status (RFC 9110 section 15), such as `Not found`. Only its first
+ * letter is capitalized.
  */
 function reasonPhrase(status: number): string {
   const phrase = STATUS_CODES[status] ?? (status < 500 ? 'Bad Request' : 'Internal Server Error');

@@ -1,10 +1,11 @@
 /**
- * Chooses the status of an error response when no listener of `Event.EXCEPTION` provides a
+ * Determines the status of an error response if no listener of `Event.EXCEPTION` returns a
  * response.
  */
 export const ErrorHandler = {
   /**
-   * Returns the `status` or `statusCode` of the exception if it is an error status, or else 500.
+   * Returns the `status` or `statusCode` of the exception if it is from 400 to 599. Otherwise,
+   * returns 500.
    */
   resolveStatusCode(exception: unknown): number {
     if (!(exception instanceof Error)) return 500;

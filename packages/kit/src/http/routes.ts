@@ -3,25 +3,25 @@ import { HttpError } from '../errors.ts';
 import { TrieRouter } from 'hono/router/trie-router';
 
 /**
- * How the kit treats a route. A plugin route limits its request bodies itself. For an application
- * route, the kit limits the bodies and runs the middlewares. The sign-in form checks its CSRF token
- * itself, so that it can show a page if the token is missing.
+ * The kind of a route determines how the kit treats it. Plugin routes limit their request bodies
+ * themselves. For application routes, the kit limits the bodies and runs the middlewares. The
+ * sign-in form checks its CSRF token itself, so that it can show a page if the token is missing.
  */
 export type RouteKind = 'plugin' | 'application' | 'sign-in';
 
-/** The route that matches a request, and the values of its placeholders. */
+/** The route that matches a request, with the values of its placeholders. */
 export interface MatchedRoute {
   readonly route: Route;
   readonly kind: RouteKind;
   readonly parameters: RouteParameters;
 }
 
-/** The error if the path exists, but not for this method. */
+/** Thrown if a route has the requested path, but no route supports the method. */
 export class MethodError extends HttpError {
-  /** The name of a route with the requested path. */
+  /** The name of a route that has the requested path. */
   readonly route: string;
 
-  /** `headers` lists the methods that the path supports. */
+  /** `headers` contains `Allow`, with the methods that the path supports. */
   constructor(route: string, headers: Readonly<Record<string, string>>) {
     super(405, 'This path does not support the method', headers);
     this.route = route;
@@ -30,21 +30,21 @@ export class MethodError extends HttpError {
 
 const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g;
 
-/** The routes of an application. */
+/** All routes of an application. */
 export class Routes {
   readonly #removed: string;
   readonly #router = new TrieRouter<Omit<MatchedRoute, 'parameters'>>();
   readonly #routes = new Map<string, Route>();
-  /** The names of the routes, by method and path. */
+  /** The names of the routes, keyed by method and path. */
   readonly #taken = new Map<string, string>();
   /**
-   * Cached matches by path and method, for routes without placeholders. The cache has at most one
-   * entry for each route and method.
+   * The cache of matches by path and method. It contains only routes without placeholders, so it
+   * has at most one entry for each route and method.
    */
   readonly #found = new Map<string, Map<string, MatchedRoute>>();
   readonly #methods = new Set<string>();
 
-  /** `removed` is the path prefix that a proxy removes before requests arrive. */
+  /** `removed` is the path prefix that a proxy removes from request paths. */
   constructor(removed: string) {
     this.#removed = removed;
   }
@@ -71,14 +71,14 @@ export class Routes {
     return this.#routes.has(name);
   }
 
-  /** Whether a route matches the path with any method. */
+  /** Whether any route has this path, with any method. */
   answers(path: string): boolean {
     return [...this.#methods].some((method) => this.#find(method, path) !== null);
   }
 
   /**
-   * Returns the path of a named route, as browsers request it. Replaces the placeholders of the
-   * path by percent-encoded values.
+   * Returns the path of a named route, as browsers request it. Replaces the path's placeholders
+   * with percent-encoded values.
    */
   path(name: string, parameters: RouteParameters = {}): string {
     const route = this.#routes.get(name);
@@ -92,8 +92,8 @@ export class Routes {
   }
 
   /**
-   * Returns the route for a request. Throws an HttpError 404 if no route has the path, or 405 if
-   * routes have the path only for other methods.
+   * Returns the route for a request. If no route has the path, throws an HttpError 404. If no route
+   * with the path supports the method, throws an HttpError 405.
    */
   match(method: string, path: string): MatchedRoute {
     const known = this.#found.get(path)?.get(method);

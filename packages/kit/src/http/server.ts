@@ -4,49 +4,57 @@ import type { Application } from 'portico';
 import { newRequestId, withRequestId } from 'portico/extension';
 import { getRequestListener, RequestError } from '@hono/node-server';
 
-/** An application that listens for requests. */
+/** An HTTP server that is running an application. */
 export interface RunningServer {
   /** The URL of the server, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /**
-   * The port on which the server listens. If you asked for port 0, this is the port that the system
-   * has chosen.
+   * The port on which the server listens. If you passed port 0, this is the port that the operating
+   * system chose.
    */
   readonly port: number;
   /**
-   * Stops accepting connections, lets running requests finish for at most ten seconds, and closes
-   * the server. The application stays open.
+   * Stops accepting connections, waits at most ten seconds for running requests, and closes the
+   * server. The application stays open.
    */
   close(): Promise<void>;
 }
 
-/** Where to listen. */
+/** Where the server listens. */
 export interface ListenOptions {
-  /** The port, or 0 for any free port. */
+  /** The port number, or 0 to let the operating system choose a free port. */
   readonly port: number;
   /**
-   * The address of the network interface. `127.0.0.1` accepts connections only from this machine,
-   * and `0.0.0.0` accepts connections from all interfaces.
+   * The address to listen on. `127.0.0.1` accepts only connections from this machine, and `0.0.0.0`
+   * accepts connections on all network interfaces.
    */
   readonly hostname: string;
 }
 
 const GRACE = 10_000;
 
-/** Matches a host with an optional port (RFC 9110 section 7.2, RFC 3986 section 3.2.2). */
+/**
+ * Matches a `Host` header: a host with an optional port (RFC 9110 section 7.2, RFC 3986 section
+ * 3.2.2).
+ */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** Serves an application over HTTP. Rejects if another process uses the port. */
+/**
+ * Serves an application over HTTP. Rejects if it cannot listen, for example because another process
+ * uses the port.
+ */
 export async function listen(
   application: Application,
   { port, hostname }: ListenOptions,
 ): Promise<RunningServer> {
   const answer = getRequestListener(
     (request, { incoming }) => {
-      // Check the host first. A host with a path would change the path of the request's URL.
+      // Check the host first, because a host that contains a path would change the path of the
+      // request's URL.
       if (!HOST.test(incoming.headers.host ?? ''))
         return notARequest(new RequestError('The Host header is not valid'));
-      // A host such as `.1` passes the earlier checks, but a URL parser reads it as a number.
+      // Also reject a host such as `.1`. It passes the first check, but is not a valid host in a
+      // URL.
       if (!URL.canParse(request.url))
         return notARequest(new RequestError('The Host header is not valid'));
       const address = incoming.socket.remoteAddress ?? null;
@@ -68,8 +76,8 @@ export async function listen(
 }
 
 /**
- * Returns the response if a request's target and `Host` do not form a URL. In that case, there is
- * no Request to pass to the application.
+ * Returns the error response for a request whose target and `Host` header do not form a URL.
+ * Without a URL, there is no Request object to pass to the application.
  */
 function notARequest(error: unknown): Response {
   const [status, text] =
@@ -85,7 +93,7 @@ function close(server: Server): Promise<void> {
       clearTimeout(forced);
       resolve();
     });
-    // Close idle keep-alive connections, because they would keep the server open.
+    // Close idle keep-alive connections now, because they would keep the server open.
     server.closeIdleConnections();
   });
 }

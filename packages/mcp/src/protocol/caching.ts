@@ -1,17 +1,20 @@
 import { STATELESS_VERSION } from './versions.ts';
 
 /**
- * How long a client can cache lists and the result of `server/discover`, in milliseconds. They
+ * How long clients may cache lists and the result of `server/discover`, in milliseconds. They
  * change only when you deploy a new version of the application.
  */
 const FRESH = 300_000;
 
-/** The caching members of results that need a token. Shared caches must not store these results. */
+/**
+ * The caching members of results for which a token is needed. Shared caches must not store such
+ * results.
+ */
 export const CACHED = { ttlMs: FRESH, cacheScope: 'private' } as const;
 
 /**
- * Returns the caching members of a result for this version. Versions before 2026-07-28 have no such
- * members.
+ * Returns the caching members of a result for this protocol version. Versions before 2026-07-28 do
+ * not have them.
  */
 export function cachedFor(
   version: string,

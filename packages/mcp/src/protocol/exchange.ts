@@ -13,7 +13,10 @@ import { ToolCalls, type Caller } from '../tools/tool-call.ts';
 import { ToolList } from '../tools/tool-list.ts';
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
-/** Answers the messages of a request with the protocol of the request's version. */
+/**
+ * Answers the messages of a request. The version of the request determines which protocol does
+ * this.
+ */
 export class Exchange {
   readonly #context: McpContext;
   readonly #contributions: Contributions;
@@ -67,13 +70,10 @@ export class Exchange {
 
 type AnswerOne = (message: JSONRPCRequest, caller: Caller) => Promise<string>;
 
-/** The error message for a caller that has disconnected. No client receives it. */
+/** The error message if the caller has disconnected. No client receives it. */
 const CALLER_IS_GONE = 'The caller is gone.';
 
-/**
- * Returns null if the protocol version allows the messages. Otherwise, returns the response that
- * rejects them.
- */
+/** Returns the response that rejects the messages, or null if the protocol version allows them. */
 function versionRefusal(
   { count, initializes }: Messages,
   version: string,
@@ -99,7 +99,7 @@ const EVENT_STREAM = {
 };
 const REQUEST_ID = REQUEST_ID_HEADER.toLowerCase();
 
-/** Creates a Response that already contains the request id. Adding a header later takes longer. */
+/** Creates a response with the request id. This is faster than adding the header later. */
 function named(
   request: Request,
   headers: Readonly<Record<string, string>>,
@@ -116,7 +116,7 @@ function named(
 function discard(): void {}
 
 /**
- * Sends each answer as an event as soon as it is ready. Sends a tool's notifications before its
+ * Sends each answer as an event as soon as it is ready. A tool's notifications come before its
  * answer.
  */
 function streamEvents(
@@ -137,8 +137,8 @@ function streamEvents(
     await Promise.all(
       requests.map(async (message) => events.send(await answerOne(message, caller))),
     );
-    // Remove the listener. Otherwise, the signal could keep everything that the listener uses in
-    // memory forever.
+    // Remove the listener, because the signal could otherwise keep the listener's data in memory
+    // forever.
     signal.removeEventListener('abort', leave);
     events.end();
   };
@@ -146,10 +146,13 @@ function streamEvents(
   return events.body;
 }
 
-/** Passes a message to the 2026-07-28 protocol. */
+/** A function that answers a message with the 2026-07-28 protocol. */
 type Ask = (caller: Caller) => Promise<StatelessAnswer>;
 
-/** Returns the `version` and `room` of a 2026-07-28 caller. Each request is a single message. */
+/**
+ * Returns the version and the size limit for a 2026-07-28 caller. Each request contains only one
+ * message.
+ */
 const alone = () => ({ version: STATELESS_VERSION, room: new ContentRoom() });
 
 async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
@@ -159,7 +162,7 @@ async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * Sends the answer as an event. Opens the stream only when the first event is ready, because some
+ * Sends the answer as an event. Waits for the first event before it opens the stream, because some
  * errors need a different HTTP status.
  */
 async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
@@ -192,14 +195,18 @@ async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * The interval for sending data while tools run, in milliseconds. Proxies close idle connections.
+ * How often to send a comment while tools run, in milliseconds. Otherwise, proxies would close the
+ * idle connection.
  */
 const KEEP_ALIVE = 15_000;
-/** The maximum size of notifications that the client has not read yet, in bytes. */
+/**
+ * The maximum size of data that the client has not read yet, in bytes. Beyond it, notifications are
+ * discarded.
+ */
 const MOST_WAITING = 1024 * 1024;
 const UTF8 = new TextEncoder();
 
-/** Opens a stream of Server-Sent Events. After its end, it discards everything. */
+/** Opens a stream of Server-Sent Events. Events after `end` are discarded. */
 function openEvents(cancelled: () => void, written: () => void = discard) {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   const write = (text: string) => {
@@ -224,8 +231,8 @@ function openEvents(cancelled: () => void, written: () => void = discard) {
     ),
     send,
     /**
-     * Sends a notification. Discards it if the client reads slowly and too many bytes are already
-     * waiting.
+     * Sends a notification. Discards the notification if the client reads too slowly and too much
+     * data is waiting.
      */
     notify: (text: string) => {
       if ((controller?.desiredSize ?? 0) > 0) send(text);

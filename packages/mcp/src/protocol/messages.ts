@@ -13,35 +13,38 @@ import { readMetadata, VERSION_HEADER, type RequestMetadata } from './stateless.
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The parsed body of a request to the MCP endpoint. Portico parses the body only once, so it runs
- * exactly the messages that it has checked.
+ * The parsed body of a request to the MCP endpoint. The body is parsed only once, so that the
+ * endpoint runs exactly the messages that it has checked.
  */
 export interface Messages {
-  /** The messages that need an answer. All other messages are notifications and responses. */
+  /** The messages that need an answer. The body can also contain notifications and responses. */
   readonly requests: readonly JSONRPCRequest[];
-  /** The number of messages in the body, of all kinds. */
+  /** The number of all messages in the body. */
   readonly count: number;
-  /** Whether the body is a list. The answer is then also a list (JSON-RPC 2.0 section 6). */
+  /**
+   * Whether the body is a list of messages. If so, the response is also a list (JSON-RPC 2.0
+   * section 6).
+   */
   readonly isBatch: boolean;
-  /** Whether one of the messages is a valid `initialize`. */
+  /** Whether the body contains a valid `initialize` request. */
   readonly initializes: boolean;
   /** The names of the tools that the messages call. */
   readonly calledTools: readonly string[];
   /**
-   * The ids of the requests to cancel. Always empty in version 2026-07-28, where a client cancels a
-   * request by closing its connection.
+   * The ids of the requests that the client cancels. Empty in version 2026-07-28, in which a client
+   * cancels a request by closing its connection.
    */
   readonly cancelled: readonly RequestId[];
-  /** The metadata of a 2026-07-28 request. It is null in other versions. */
+  /** The metadata of a 2026-07-28 request, or null for requests of other versions. */
   readonly metadata: RequestMetadata | null;
 }
 
-/** The id of a JSON-RPC request. The number 1 and the string "1" are different ids. */
+/** The id of a JSON-RPC request. A number and a string are different ids, for example 1 and "1". */
 export type RequestId = JSONRPCRequest['id'];
 
 /**
  * Counts messages before they run. Returns 0 if they are allowed now. Otherwise, returns how many
- * milliseconds to wait.
+ * milliseconds the caller must wait.
  */
 export type TakeMessages = (count: number) => number;
 
@@ -50,12 +53,12 @@ const BODY_LIMIT = 1024 * 1024;
 /** The maximum number of messages in one request body. */
 const LARGEST_BATCH = 100;
 /**
- * The maximum number of values in one request body, counted at all levels. The SDK's schemas take a
- * few microseconds per value.
+ * The maximum number of JSON values in one request body, including nested values. The SDK's schemas
+ * need a few microseconds for each value.
  */
 const MOST_OF_A_BODY = 10_000;
 
-/** The messages, or the response that rejects the request. */
+/** The messages of a request, or the response that rejects the request. */
 type Read = { readonly messages: Messages } | { readonly refusal: Response };
 
 /** Reads and checks the messages of a request. */
@@ -67,7 +70,7 @@ export async function readMessages(
   const { headers } = request;
   const unreadable = headerRefusal(headers);
   if (unreadable !== null) return { refusal: unreadable };
-  // If the client disconnects, treat the body as empty.
+  // If the client has disconnected, treat the body as empty.
   const body = await readBytes(request, BODY_LIMIT, (failure) =>
     failure === 'too large' ? null : Buffer.alloc(0),
   );
@@ -95,7 +98,8 @@ function checkMessages(
   if (refused !== null) return { refusal: refused };
   const requests = messages.filter((message) => isJSONRPCRequest(message));
   if (requests.length < messages.length && !messages.every(isMessage)) return invalid(NO_REQUEST);
-  // Clients match a response to its request by the id, so two requests cannot have the same id.
+  // Two requests in a batch must not have the same id, because clients find the response to a
+  // request by its id.
   if (new Set(requests.map(({ id }) => id)).size < requests.length) return invalid(SAME_ID);
   const initializing = requests.filter(({ method }) => method === 'initialize');
   if (initializing.length > 0 && !isShort(initializing)) {
@@ -116,17 +120,18 @@ function checkMessages(
 }
 
 function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
-  // Versions after 2025-03-26 require this header. A request without it uses 2025-03-26 (MCP-8.8).
+  // Without this header, the request uses version 2025-03-26. Later versions require the header
+  // (MCP-8.8).
   const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response, so a batch must not cancel its own requests. Without
-  // sessions, a batch cannot cancel any other request.
+  // A batch must not cancel its own requests, because canceled requests get no response. It cannot
+  // cancel other requests either, because there are no sessions.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
   }
-  // Check only the size of the batch here. Its messages are checked later.
+  // Here, check only the number of messages. The messages themselves are checked later.
   if (batch.length <= LARGEST_BATCH) return null;
   return protocolRefusal(
     `Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`,
@@ -142,12 +147,12 @@ function invalid(problem: string): Read {
 }
 
 const JSON_TYPE = 'application/json';
-/** The media types that every client must accept (MCP, Sending Messages to the Server). */
+/** The media types that a client must accept in each POST (MCP, Sending Messages to the Server). */
 const RESPONSE_TYPES = [JSON_TYPE, 'text/event-stream'] as const;
 
 /**
- * Checks the headers that every POST needs, before the body is read (MCP, Sending Messages to the
- * Server).
+ * Checks the headers that each POST needs (MCP, Sending Messages to the Server). Runs before the
+ * body is read.
  */
 function headerRefusal(headers: Headers): Response | null {
   const accept = headers.get('accept');
@@ -162,8 +167,8 @@ function headerRefusal(headers: Headers): Response | null {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses the body as JSON. Returns undefined if the body is not valid JSON, is not UTF-8, or has a
- * byte order mark (RFC 8259 section 8.1).
+ * Parses the body as JSON. Returns undefined if it is not valid JSON, is not UTF-8, or begins with
+ * a byte order mark (RFC 8259 section 8.1).
  */
 function parse(body: Buffer): unknown {
   try {
@@ -173,7 +178,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Returns the problem with a body, or null. Runs before the slower schema checks. */
+/** Returns the problem with a body, or null. Runs first, because the schema checks are slower. */
 function bodyProblem(body: Buffer, parsed: unknown): string | null {
   if (isTooDeep(body)) return `The body is nested too deep: more than ${DEEPEST} levels.`;
   if (!isShort(parsed, MOST_OF_A_BODY)) return `The body has more than ${MOST_OF_A_BODY} values.`;
@@ -184,9 +189,9 @@ function bodyProblem(body: Buffer, parsed: unknown): string | null {
 }
 
 /**
- * Creates the error for a body that is rejected before its messages are read. In 2026-07-28, the
- * error contains the request's id. The version comes from the header, because the body is not read
- * yet.
+ * Creates the error response for a body that is rejected before its messages are checked. In
+ * version 2026-07-28, the response contains the request's id. The version comes from the header,
+ * because the messages have not been checked.
  */
 function bodyRefusal(
   code: number,

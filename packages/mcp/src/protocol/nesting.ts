@@ -1,6 +1,6 @@
 /**
- * The maximum nesting of arrays and objects in a body. It protects recursive code that reads the
- * body later.
+ * The maximum depth of nested arrays and objects in a body. It protects the recursive code that
+ * later processes the body.
  */
 export const DEEPEST = 100;
 
@@ -12,11 +12,11 @@ const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
 /**
- * Whether JSON nests deeper than `DEEPEST`. Compares bytes, which is safe in UTF-8: no other
- * character contains the bytes of brackets.
+ * Whether JSON is nested deeper than `DEEPEST`. Comparing bytes is safe, because in UTF-8 no other
+ * character contains the byte of a bracket.
  */
 export function isTooDeep(json: Uint8Array): boolean {
-  // Each level needs two brackets, so a short text cannot exceed the limit.
+  // Each level takes at least two brackets, so a short text cannot be too deep.
   if (json.length <= 2 * DEEPEST) return false;
   let depth = 0;
   let inText = false;

@@ -2,13 +2,13 @@ import type { JsonSchema } from '../tools/tool-description.ts';
 
 const BASE64 = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/;
 const ENCODED = /^=\?base64\?.*\?=$/;
-/** Matches the characters that every proxy forwards in the same way. */
+/** Matches text that every proxy forwards unchanged. */
 const PLAIN = /^[\t\x20-\x7e]*$/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Decodes a header that repeats a string from the body (MCP 2026-07-28, Value Encoding). Returns
- * null if the header is malformed.
+ * null if the header is missing or malformed.
  */
 export function decoded(field: string | null): string | null {
   if (field === null || !PLAIN.test(field)) return null;
@@ -23,20 +23,23 @@ export function decoded(field: string | null): string | null {
 }
 
 /**
- * An argument that clients repeat in a header `Mcp-Param-…` (MCP 2026-07-28, Custom Headers from
- * Tool Parameters).
+ * A tool argument that clients repeat in a header `Mcp-Param-…` (MCP 2026-07-28, Custom Headers
+ * from Tool Parameters).
  */
 interface RepeatedArgument {
   readonly path: readonly string[];
   readonly header: string;
 }
 
-/** Returns the name of the first header that does not match its argument, or null if all match. */
+/**
+ * Returns the name of the first header that does not match its argument, or null if all headers
+ * match.
+ */
 export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers): string | null {
   const wrong = repeatedArguments(schema).find(({ path, header }) => {
     const value = valueAt(args, path);
-    // If the argument is missing, the header must be missing too. A proxy may already have used its
-    // value.
+    // If the argument is missing, the header must also be missing, because a proxy may have used
+    // the header's value.
     if (value === null || value === undefined) return headers.has(header);
     return !repeats(decoded(headers.get(header)), value);
   });
@@ -44,8 +47,8 @@ export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers):
 }
 
 /**
- * Whether the header matches the argument. The argument must be a string, integer or boolean.
- * Integers are compared as numbers: 42 and 42.0 are equal.
+ * Whether the header matches the argument, which is a string, an integer or a boolean. Integers are
+ * compared as numbers, so 42 and 42.0 match.
  */
 function repeats(field: string | null, value: unknown): boolean {
   if (typeof value === 'string') return field === value;
@@ -68,14 +71,14 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
 const KEYWORD = 'x-mcp-header';
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
-/** Keywords whose content is a value and not a schema. */
+/** The schema keywords that contain a value instead of a schema. */
 const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', KEYWORD]);
 
 const known = new WeakMap<JsonSchema, readonly RepeatedArgument[]>();
 
 /**
- * Returns the arguments that the schema marks for headers. Throws if a header cannot repeat a
- * marked argument, because clients would not offer the tool.
+ * Returns the arguments that the schema marks with `x-mcp-header`. Throws if a header cannot repeat
+ * a marked argument, because clients would not offer such a tool.
  */
 export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument[] {
   const before = known.get(schema);
@@ -90,8 +93,8 @@ export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument
 }
 
 /**
- * Adds the marked arguments in `schema` to `found`. `path` is null for arguments without a fixed
- * place: in an array, in a choice, or behind a reference.
+ * Adds all marked arguments in `schema` to `found`. `path` is null for an argument without a fixed
+ * place, for example in an array, in a choice, or behind a reference.
  */
 function visit(schema: unknown, path: readonly string[] | null, found: RepeatedArgument[]): void {
   if (Array.isArray(schema)) for (const each of schema) visit(each, null, found);

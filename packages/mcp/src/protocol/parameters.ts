@@ -7,15 +7,17 @@ import {
 import { readAs } from './protocol-types.ts';
 import type { RpcError } from './rpc-error.ts';
 
-/** Returns the request as this protocol type, or the error -32602. */
+/**
+ * Checks a request against this protocol type. Returns the checked request, or the error -32602.
+ */
 export function readParameters<Name extends SpecTypeName>(
   type: Name,
   request: JSONRPCRequest,
 ): { readonly checked: SpecTypes[Name] } | { readonly error: RpcError } {
   const checked = readAs(type, request);
   if (checked === null) return invalid(`The parameters are not those of ${request.method}.`);
-  // Each list has one page, so the server hands out no cursor. An empty cursor means the first
-  // page.
+  // Every list has only one page, so the server never sends a cursor. An empty cursor means the
+  // first page.
   const { cursor } = request.method.endsWith('/list') ? (request.params ?? {}) : {};
   return cursor === undefined || cursor === '' ? { checked } : invalid(NO_SUCH_CURSOR);
 }

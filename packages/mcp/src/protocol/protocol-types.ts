@@ -1,11 +1,10 @@
 import { specTypeSchemas, type SpecTypeName, type SpecTypes } from '@modelcontextprotocol/server';
 
 /**
- * Returns the value as this protocol type, or null if it does not match. Always call the SDK's
- * schemas through this function. If a check throws, for example because a deeply nested value
- * overflows the stack, the schema returns a rejected promise, which its type does not show. The
- * promise has no `issues`, so the value would pass as valid, and the unhandled rejection would end
- * the process.
+ * Returns the value as this protocol type, or null if it does not match. Use the SDK's schemas only
+ * through this function. If a schema throws, for example because deep nesting overflows the stack,
+ * it returns a rejected promise, which its type does not show. The promise has no `issues`, so the
+ * value would seem valid, and the unhandled rejection would end the process.
  */
 export function readAs<Name extends SpecTypeName>(
   type: Name,
@@ -21,14 +20,14 @@ export function readAs<Name extends SpecTypeName>(
 }
 
 /**
- * The maximum number of values in a client's description of itself. The schemas need up to 200 µs
- * per value, so checking a description of 1 MiB would take seconds.
+ * The maximum number of values in what a client says about itself. The schemas need up to 200 µs
+ * for each value, so checking 1 MiB would take seconds.
  */
 export const MOST_VALUES = 1000;
 
 /**
- * Like `readAs`, but also returns null if the value contains too many values. Use it for a client's
- * description of itself and for its answers.
+ * Like `readAs`, but also returns null if there are too many values. Use this function for what a
+ * client says about itself and for its answers.
  */
 export function readShort<Name extends SpecTypeName>(
   type: Name,
@@ -37,7 +36,7 @@ export function readShort<Name extends SpecTypeName>(
   return isShort(value) ? readAs(type, value) : null;
 }
 
-/** Whether a value contains at most `most` values, counted at all levels. */
+/** Whether a value contains at most `most` values, including nested ones. */
 export function isShort(value: unknown, most = MOST_VALUES): boolean {
   const found = [value];
   for (const each of found) {

@@ -18,15 +18,14 @@ import { ToolQuestions } from '../tools/tool-questions.ts';
 import { asBefore, errorResult } from '../tools/tool-result.ts';
 import type { OfferedVersions } from './versions.ts';
 
-/** The JSON text of a result, or an error. */
+/** The outcome of a request: the JSON text of a result, or an error. */
 type Outcome = string | RpcError;
 type Method = (request: JSONRPCRequest, caller: Caller) => Outcome | Promise<Outcome>;
 
 /**
- * Implements the MCP versions that use `initialize`. Stores nothing between requests, so any
- * process can answer the next one (MCP-8.12). The SDK's schemas decide whether a message is valid.
- * Portico does not use the SDK's server, because each instance of it serves only one connection
- * (decision 28).
+ * Implements the MCP versions that use `initialize`. Stores nothing between requests, so that any
+ * process can answer the next request (MCP-8.12). Validates messages with the SDK's schemas. Does
+ * not use the SDK's server, because each instance of it serves only one connection (decision 28).
  */
 export class Protocol {
   readonly #context: McpContext;
@@ -52,7 +51,7 @@ export class Protocol {
     ]);
   }
 
-  /** Answers one request. Returns the JSON text of its response. Never rejects. */
+  /** Answers one request, and returns the JSON text of the response. Never rejects. */
   async answer(request: JSONRPCRequest, caller: Caller): Promise<string> {
     const id = jsonText(request.id);
     const outcome = await this.#outcome(request, caller);
@@ -94,8 +93,8 @@ export class Protocol {
     const { tools, config } = this.#context;
     const tool = tools.find(params.name);
     if (tool === null) return NO_SUCH_TOOL;
-    // The endpoint has already checked the token. Check it again, so that no tool can run without a
-    // check.
+    // The endpoint has already checked the token. Check it once more, so that no tool can ever run
+    // without a check.
     const refused = callRefusal(config, tool);
     if (refused !== null)
       return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
@@ -126,8 +125,8 @@ const CANNOT_ASK = errorResult(
 );
 
 /**
- * Creates a method that answers requests of this protocol type. Other requests get the error
- * -32602.
+ * Creates a method that answers requests of this protocol type. Responds to all other requests with
+ * the error -32602.
  */
 function method<Name extends SpecTypeName>(
   type: Name,
@@ -142,8 +141,8 @@ function method<Name extends SpecTypeName>(
 /**
  * Chooses the protocol version for a client: the newest supported version that is not newer than
  * the requested one. Clients often support older versions than they request, but never newer ones.
- * If all supported versions are newer, returns the latest, as MCP requires (Version Negotiation).
- * Versions are dates, so they can be compared as text.
+ * If all supported versions are newer, returns the latest one, as MCP requires (Version
+ * Negotiation). Versions are dates, so they can be compared as text.
  */
 function versionFor({ initialized }: OfferedVersions, requested: string): string | undefined {
   return initialized.find((version) => version <= requested) ?? initialized[0];

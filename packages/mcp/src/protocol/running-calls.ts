@@ -2,13 +2,16 @@ import { token } from 'portico';
 import type { RequestId } from './messages.ts';
 
 /**
- * The tool calls that run in this process. `notifications/cancelled` can cancel them (MCP,
- * Cancellation). A call is removed when it ends.
+ * The calls that are running in this process. A client can cancel them with
+ * `notifications/cancelled` (MCP, Cancellation). A call is removed when it ends.
  */
 export class RunningCalls {
   readonly #running = new Map<string, Set<AbortController>>();
 
-  /** Runs a call. Aborts the call's signal when `signal` is aborted or the call is cancelled. */
+  /**
+   * Runs a call. Aborts the call's signal if `signal` is aborted, or if the client cancels the
+   * call.
+   */
   async run<Answer>(
     id: RequestId,
     signal: AbortSignal,
@@ -31,22 +34,25 @@ export class RunningCalls {
     }
   }
 
-  /** Cancels a call if exactly one call of this process has this id and the same authorization. */
+  /**
+   * Cancels the call with this id and authorization. Does nothing unless exactly one such call is
+   * running in this process.
+   */
   cancel(id: RequestId): void {
     const key = getKey(id);
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
-    // Without sessions, the endpoint cannot distinguish several calls with the same id, so it
-    // cancels none of them.
+    // If several calls have the same id, cancel none of them. Without sessions, the endpoint cannot
+    // tell which one the client means.
     if (same?.size === 1) only?.abort();
   }
 }
 
 /**
- * Builds a key from the call's id and the authorization of the request's token. The authorization
- * stays the same when the client refreshes its token. Returns null if the token belongs to no
- * account, so such a call cannot be cancelled. All users of a service share one token, and each
- * session numbers its calls from the same start, so one user could cancel another user's call.
+ * Returns a key for the id of the call and the authorization of the token. Refreshing the token
+ * does not change the authorization. Returns null if the token has no user's account, so that the
+ * call cannot be canceled. All users of a service share one token, and each session numbers its
+ * calls from the same start. One user could otherwise cancel another user's call.
  */
 function getKey(id: RequestId): string | null {
   const authorization = token().authorizationId();

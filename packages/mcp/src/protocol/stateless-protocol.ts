@@ -20,14 +20,14 @@ import { INTERNAL_ERROR, METHOD_NOT_FOUND, NO_SUCH_TOOL } from './protocol.ts';
 import type { RpcError } from './rpc-error.ts';
 import { STATELESS_VERSION } from './versions.ts';
 
-/** A response's status and JSON text. */
+/** The status of a response, and its body as JSON text. */
 export interface StatelessAnswer {
   readonly status: number;
   readonly text: string;
 }
 
 /**
- * A result. Either an object without the members that every result has, or JSON text that already
+ * A result: an object to which the members of every result are added, or JSON text that already
  * contains them.
  */
 type Result = string | Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ type Method = (
   metadata: RequestMetadata,
 ) => Outcome | Promise<Outcome>;
 
-/** An error instead of a result. Most errors have status 200, because they are valid answers. */
+/** An error instead of a result. Most errors are valid answers, so they have the status 200. */
 class Failure {
   readonly error: RpcError;
   readonly status: number;
@@ -49,14 +49,14 @@ class Failure {
   }
 }
 
-/** Implements MCP 2026-07-28. `Protocol` implements the earlier versions. */
+/** Implements MCP 2026-07-28. For earlier versions, see `Protocol`. */
 export class StatelessProtocol {
   readonly #context: McpContext;
   readonly #calls: ToolCalls;
   readonly #contributions: Contributions;
   readonly #rounds: Rounds;
   readonly #methods: ReadonlyMap<string, Method>;
-  /** The `_meta` in each result. */
+  /** The `_meta` that each result contains. */
   readonly #meta: object;
 
   constructor(context: McpContext, contributions: Contributions, list: ToolList, calls: ToolCalls) {
@@ -110,7 +110,8 @@ export class StatelessProtocol {
         (await this.#contributed(...given)) ??
         new Failure(METHOD_NOT_FOUND, 404);
       if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
-      // Inside the `try`, because a question of the tool may not be serializable.
+      // Keep this call inside the `try`, because it throws if a question of the tool cannot be
+      // serialized.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
     } catch (exception) {
       this.#context.log.error('The MCP request {method} failed: {exception}', {
@@ -155,8 +156,8 @@ export class StatelessProtocol {
 }
 
 /**
- * Creates a method that answers requests of this protocol type. Other requests get the error
- * -32602.
+ * Creates a method that answers requests of this protocol type. Responds to all other requests with
+ * the error -32602.
  */
 function method<Name extends SpecTypeName>(
   type: Name,

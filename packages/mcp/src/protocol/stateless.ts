@@ -10,18 +10,18 @@ import { requestRefusal } from '../refusal.ts';
 import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The metadata of a 2026-07-28 request. The request contains it twice: in the body (`_meta`) and in
- * headers. The server rejects a request in which the two differ, because a proxy may have made
- * decisions based on the headers.
+ * The metadata of a 2026-07-28 request. A request contains it both in the body (`_meta`) and in
+ * headers. The server rejects the request if the two differ, because a proxy may have used the
+ * headers to make decisions.
  */
 export interface RequestMetadata {
-  /** The client's capabilities, for this request only (MCP 2026-07-28, Statelessness). */
+  /** The client's capabilities. They apply only to this request (MCP 2026-07-28, Statelessness). */
   readonly capabilities: ClientCapabilities;
 }
 
 /**
- * The header with the protocol version. A request without it uses the last version that did not
- * require it.
+ * The header that contains the protocol version. A request without it uses the last version in
+ * which the header was optional.
  */
 export const VERSION_HEADER = 'mcp-protocol-version';
 const METHOD_HEADER = 'mcp-method';
@@ -40,15 +40,15 @@ type Read =
   | { readonly metadata: RequestMetadata | null }
   | { readonly refusal: Response; readonly metadata?: never };
 
-/** A message of a protocol version before 2026-07-28, without the metadata of that version. */
+/** The result for a message of an earlier protocol version, which has no request metadata. */
 const OLDER: Read = { metadata: null };
 
-/** Reads the metadata of a body. Call this function only if the endpoint offers 2026-07-28. */
+/** Reads the metadata of a request. Call this function only if the endpoint supports 2026-07-28. */
 export function readMetadata(body: unknown, headers: Headers, versions: OfferedVersions): Read {
   const version = headers.get(VERSION_HEADER);
   if (Array.isArray(body)) {
-    // Reject a batch if one of its messages names the new version. A proxy may treat the batch as
-    // requests of an older version, which does not have these headers.
+    // Reject a batch if any of its messages names the new version. A proxy might treat such a batch
+    // as requests of an older version, which do not have these headers.
     if (!body.some(claimsVersion) && versions.initialized.length > 0) return OLDER;
     return refused(
       400,
@@ -70,8 +70,8 @@ export function readMetadata(body: unknown, headers: Headers, versions: OfferedV
 }
 
 /**
- * Reads a notification. Version 2026-07-28 defines no notifications over HTTP, so only the version
- * header is checked.
+ * Reads a notification. Checks only the version header, because version 2026-07-28 defines no
+ * notifications over HTTP.
  */
 function readNotification(body: unknown, header: string | null, versions: OfferedVersions): Read {
   const claimed = readMeta(body)?.[META_VERSION] ?? header;
@@ -102,8 +102,8 @@ function readRequest(request: JSONRPCRequest, headers: Headers, versions: Offere
 }
 
 /**
- * Returns the name that the header `Mcp-Name` must repeat. Returns null for a request without a
- * name. Its method rejects such a request later.
+ * Returns the name that the header `Mcp-Name` must repeat. Returns null if the request has no name.
+ * If its method needs a name, the request is rejected later.
  */
 function namedBy({ method, params }: JSONRPCRequest): string | null {
   const name = method === 'tools/call' || method === 'prompts/get' ? params?.['name'] : null;
@@ -122,8 +122,8 @@ function claimsVersion(message: unknown): boolean {
 }
 
 /**
- * Whether a header names a version without `initialize`. Another check rejects unknown older
- * versions.
+ * Whether a header names a version without `initialize`. Unknown older versions are rejected
+ * elsewhere.
  */
 function isNew(version: string | null): boolean {
   return version !== null && /^\d{4}-\d\d-\d\d$/.test(version) && version >= STATELESS_VERSION;
@@ -161,15 +161,18 @@ function mismatch(message: unknown, header: string): Read {
   return { refusal: mismatchRefusal(message, header) };
 }
 
-/** Returns the error for a request with a header that is missing or does not match the body. */
+/**
+ * Creates the error response for a request with a missing header, or with a header that does not
+ * match the body.
+ */
 export function mismatchRefusal(message: unknown, header: string): Response {
   const text = `The header ${header} is missing or does not match the request body.`;
   return requestRefusal(400, message, { code: HEADER_MISMATCH, message: text });
 }
 
 /**
- * Returns the error for an unsupported version. Repeats the requested version only if it looks like
- * a version, because the sender is not trusted.
+ * Creates the error response for an unsupported version. Repeats the requested version only if it
+ * looks like a version, because it comes from an untrusted sender.
  */
 function unsupported(message: unknown, requested: unknown, { all }: OfferedVersions): Read {
   const known =

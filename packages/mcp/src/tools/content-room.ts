@@ -1,14 +1,14 @@
-/** The maximum size of the content in all answers to one HTTP request together, in bytes. */
+/** The maximum total size of the content in all answers to one HTTP request, in bytes. */
 const MOST = 4 * 1024 * 1024;
 
 /**
- * The number of bytes that the answers to one HTTP request can still use. The request can be a
- * batch of messages.
+ * Counts how many bytes of content the answers to one HTTP request can still contain. The request
+ * can be a batch of messages, which share this limit.
  */
 export class ContentRoom {
   #left = MOST;
 
-  /** Takes this many bytes. If fewer remain, takes nothing and returns false. */
+  /** Reserves this many bytes. If fewer are left, reserves nothing and returns false. */
   take(bytes: number): boolean {
     if (bytes > this.#left) return false;
     this.#left -= bytes;

@@ -1,9 +1,9 @@
 import type { Guarded } from './tool-access.ts';
 
 /**
- * Reads who can use a tool or resource that the application registers. `kind` and `name` are for
- * error messages. Throws for invalid values, because an invalid scope must not make the tool or
- * resource public.
+ * Reads from `personal` and `scope` who may use a tool or resource. Throws if one of them is
+ * invalid, because the tool or resource must not become public by mistake. `kind` and `name` are
+ * for error messages.
  */
 export function readGuard(kind: string, name: string, registered: object): Guarded {
   const scope = readScope(kind, name, registered);

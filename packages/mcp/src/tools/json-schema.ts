@@ -3,28 +3,28 @@ import { isShort } from '../protocol/protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
 import { replaceUniqueItems, UniqueItems } from './unique-items.ts';
 
-/** Returns the problem with a value, or null if the value is valid. */
+/** A function that returns the problem with a value, or null if the value is valid. */
 export type Check = (value: unknown) => string | null;
 
 /**
- * Compiles a schema. `otherwise` is the problem to return if the validator names no problem. Throws
- * for an invalid schema.
+ * Compiles a schema into a function that checks values. This function returns `otherwise` if the
+ * validator does not describe the problem. Throws if the schema is invalid.
  *
- * The check finds all problems of a small value, and only the first problem of a large value. A
- * large value may have many thousands of problems. With a recursive schema, their number can double
- * with each level.
+ * For a small value, the function returns all problems. For a large value, it returns only the
+ * first one, because there could be many thousands. With a recursive schema, their number can
+ * double with each level.
  */
 export function schemaCheck(
   schema: JsonSchema,
   otherwise = 'It does not match the schema.',
 ): Check {
-  // `$async` is an Ajv extension and not part of JSON Schema. Validation would return a promise,
-  // which would look like a valid result.
+  // Reject `$async`, which is an Ajv extension and not part of JSON Schema. Validation would return
+  // a promise, which would look like a valid result.
   if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
   if (!isPlain(schema))
     throw new Error('it is not plain JSON. For a schema of Zod, return z.toJSONSchema(schema)');
   const findFirst = compile(copySchema(schema, referencesLast), false, otherwise);
-  // Compiled for the first small value that does not match, because most tools never need it.
+  // Compile this check only when a small value does not match, because most tools never need it.
   let all: Check | null = null;
   const findAll: Check = (value) => (all ??= compile(copySchema(schema), true, otherwise))(value);
   return (value) => {
@@ -34,19 +34,22 @@ export function schemaCheck(
       const problem = isSmall(value) ? (findAll(value) ?? first) : first;
       return problem.length <= LONGEST_PROBLEM ? problem : otherwise;
     } catch {
-      // Ajv fails to compare objects that have a member such as `valueOf`. Or the value would need
-      // too many visits.
+      // Either Ajv failed to compare objects with a member such as `valueOf`, or the value would
+      // need too many visits.
       return otherwise;
     }
   };
 }
 
-/** Of alternatives that all fail, the validator names all problems. */
+/**
+ * The maximum length of an error text, in characters. If all alternatives of a schema fail, the
+ * validator lists the problems of each one.
+ */
 const LONGEST_PROBLEM = 10_000;
 
 /**
- * Compiles a schema with a separate validator. A shared validator would confuse two schemas with
- * the same `$id`: it would use the first schema for both.
+ * Compiles a schema with a separate validator. If two schemas with the same `$id` shared a
+ * validator, it would use the first schema for both.
  */
 function compile(schema: object, allErrors: boolean, otherwise: string): Check {
   const validator = new AjvJsonSchemaValidator();
@@ -62,14 +65,20 @@ function compile(schema: object, allErrors: boolean, otherwise: string): Check {
   };
 }
 
-/** A keyword next to each reference. It counts how often the validator follows references. */
+/**
+ * The name of a keyword that is added next to each reference. It counts how often the validator
+ * follows references.
+ */
 const VISIT = 'portico:visit';
-/** A value of 1 MiB with a useful schema needs far fewer visits. They take part of a second. */
+/**
+ * The maximum number of visits in one check. They take part of a second. With a useful schema, even
+ * a value of 1 MiB needs far fewer.
+ */
 const MOST_VISITS = 200_000;
 
 /**
- * Limits how often one check follows references. If several alternatives of a recursive schema fit
- * equally well, each level of the value doubles the number of visits.
+ * Limits how often one check follows references. In a recursive schema with several equally good
+ * alternatives, the number of visits doubles with each level of the value.
  */
 class Visits {
   #count = 0;
@@ -78,7 +87,7 @@ class Visits {
     this.#count = 0;
   }
 
-  /** Throws if this check has used up its visits. */
+  /** Counts one visit. Throws if this check has reached the maximum. */
   count(): true {
     this.#count += 1;
     if (this.#count > MOST_VISITS) throw new Error('The value needs too many visits');
@@ -86,7 +95,10 @@ class Visits {
   }
 }
 
-/** The check finds all problems of a value with at most this many values and levels. */
+/**
+ * A value is small if it contains at most this many values and has at most
+ * `LEVELS_OF_A_SMALL_VALUE` levels.
+ */
 const MOST_OF_A_SMALL_VALUE = 100;
 const LEVELS_OF_A_SMALL_VALUE = 4;
 
@@ -100,21 +112,22 @@ function isShallow(value: unknown, levels: number): boolean {
 }
 
 /**
- * Whether a value has only plain objects, lists and simple values. Ajv ignores the members of other
- * objects, such as a schema of Zod, and would accept every value.
+ * Whether a value consists only of plain objects, lists and simple values. Ajv ignores the members
+ * of other objects, such as a Zod schema, and would then accept every value.
  */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'function';
   if (Array.isArray(value)) return value.every(isPlain);
   const prototype: unknown = Object.getPrototypeOf(value);
-  // The prototype of plain objects may be that of another realm, as in some test runners.
+  // Also accept plain objects from another realm, such as those of some test runners. Their
+  // prototype is a different object.
   const isPlainObject = prototype === null || Object.getPrototypeOf(prototype) === null;
   return isPlainObject && Object.values(value).every(isPlain);
 }
 
-/** Keywords whose content is a value and not a schema. */
+/** The schema keywords that contain a value instead of a schema. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
-/** Keywords whose content is an object with one schema for each name. */
+/** The schema keywords that contain an object with a schema for each name. */
 const NAMED: ReadonlySet<string> = new Set([
   '$defs',
   'definitions',
@@ -128,9 +141,9 @@ const NAMED: ReadonlySet<string> = new Set([
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
 
 /**
- * Copies a schema without `nullable`: JSON Schema does not have this keyword, but Ajv follows it.
- * Adds `VISIT` next to each reference, and replaces `uniqueItems`. `order` puts the members of each
- * object in order.
+ * Copies a schema. Removes `nullable`, which Ajv supports although it is not part of JSON Schema.
+ * Adds `VISIT` next to each reference, and replaces `uniqueItems`. `order` sorts the members of
+ * each object.
  */
 function copySchema(schema: object, order = (members: object): object => members): object {
   const copy = (value: unknown): unknown => {
@@ -149,9 +162,9 @@ function copySchema(schema: object, order = (members: object): object => members
 }
 
 /**
- * Puts members with references last, because a validator that stops at the first problem should try
- * everything else before it recurses. For example, the alternatives of a recursive schema often
- * differ in a constant. The order of members has no other meaning.
+ * Moves members with references to the end. A validator that stops at the first problem then checks
+ * everything else before it follows a reference. For example, the alternatives of a recursive
+ * schema often differ in a constant. The order does not change the meaning of the schema.
  */
 function referencesLast(members: object): object {
   const refers = (value: unknown) => Number(JSON.stringify(value).includes(`"${VISIT}":`));
@@ -160,7 +173,10 @@ function referencesLast(members: object): object {
   );
 }
 
-/** Copies an object with other values. Leaves out members whose value is undefined. */
+/**
+ * Copies an object and changes the value of each member. Omits members whose new value is
+ * undefined.
+ */
 function mapMembers(
   members: object,
   change: (value: unknown, name: string) => unknown,
@@ -169,10 +185,13 @@ function mapMembers(
   return Object.fromEntries(changed.filter(([, value]) => value !== undefined)) as JsonSchema;
 }
 
-/** The maximum length of a text with the format `url`, which Ajv knows besides `uri`. */
+/**
+ * The maximum length of a string with the format `url`. Ajv supports this format in addition to
+ * `uri`.
+ */
 const LONGEST_URL = 2048;
 
-/** Keywords that Ajv follows or refuses, although JSON Schema does not have them. */
+/** Keywords that Ajv supports or rejects, although they are not part of JSON Schema. */
 const OF_AJV_ALONE = [
   'formatExclusiveMaximum',
   'formatExclusiveMinimum',
@@ -181,7 +200,7 @@ const OF_AJV_ALONE = [
   'id',
 ];
 
-/** The parts of Ajv that are changed here. */
+/** The parts of Ajv that `followJsonSchema` changes. */
 interface Engine {
   readonly opts: { ownProperties?: boolean; allErrors?: boolean };
   removeKeyword(keyword: string): unknown;
@@ -192,8 +211,8 @@ interface Engine {
 
 /**
  * Makes Ajv follow JSON Schema. By default, Ajv treats inherited members such as `constructor` as
- * members of every object, and 19.99 is not a multiple of 0.01. The SDK does not offer these
- * options, so this calls the method that selects the SDK's Ajv instance.
+ * members of every object, and does not accept 19.99 as a multiple of 0.01. The SDK has no options
+ * for this, so this function calls the internal method that returns the SDK's Ajv instance.
  */
 function followJsonSchema(
   validator: AjvJsonSchemaValidator,
@@ -213,7 +232,7 @@ function followJsonSchema(
   // Without this method, the limits would not apply, and a caller could block the process.
   if (typeof choose !== 'function') {
     throw new Error(
-      'this version of @modelcontextprotocol/server cannot limit the work of a schema. Install 2.4.0',
+      '@modelcontextprotocol/server of this version cannot limit the work of a schema; install 2.4.0',
     );
   }
   const engine = choose.call(validator, schema) as Engine;
@@ -221,7 +240,7 @@ function followJsonSchema(
   engine.opts.allErrors = allErrors;
   for (const keyword of [...OF_AJV_ALONE, 'multipleOf']) engine.removeKeyword(keyword);
   const { url } = engine.formats;
-  // The time that this pattern takes grows with the square of the length.
+  // Limit the length, because the time that this pattern needs grows with the square of the length.
   if (url instanceof RegExp)
     engine.addFormat('url', (text) => text.length <= LONGEST_URL && url.test(text));
   engine.addKeyword(uniqueItems.keyword());
@@ -238,8 +257,8 @@ function followJsonSchema(
 }
 
 /**
- * Whether the value is a multiple of the step. Corrects the rounding of binary fractions, but
- * accepts no other number.
+ * Whether the value is a multiple of the step. Allows for the rounding of binary fractions, but for
+ * no other difference.
  */
 function isMultiple(value: number, step: number): boolean {
   const nearest = Math.round(value / step) * step;

@@ -10,22 +10,31 @@ import {
 } from './tool-questions.ts';
 import type { RegisteredTool } from './tools.ts';
 
-/** One request of a tool call: the first request, or a later request with answers. */
+/**
+ * One request of a tool call. The first request has no answers, and later ones contain answers to
+ * the tool's questions.
+ */
 export interface Round {
   /**
-   * Returns the call's id. It is the same in all rounds of a call, and different for every other
-   * call. The first use creates it.
+   * Returns the id of the call, which is created on first use. It is the same in all rounds of the
+   * call, and different from the id of any other call.
    */
   readonly id: () => string;
-  /** Returns the answer to a question, or null if the question was not asked or not answered. */
+  /**
+   * Returns the answer to a question. Returns null if the tool did not ask it, or if it was not
+   * answered.
+   */
   readonly answer: (name: string) => ToolAnswer | null;
-  /** The state that the tool passed to `ask()`. It is null in the first round. */
+  /** The state that the tool passed to `ask()`, or null in the first round. */
   readonly state: unknown;
   /** Whether the client can ask this kind of question. */
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
 
-/** The maximum size of a tool's state, in characters. Clients must send the state back. */
+/**
+ * The maximum size of the questions and the tool's state, in characters. It is limited, because
+ * clients must send them back.
+ */
 const LARGEST_STATE = 65_536;
 
 interface Sealed {
@@ -35,9 +44,9 @@ interface Sealed {
 }
 
 /**
- * Combines several requests into one tool call (MCP 2026-07-28, Multi Round-Trip Requests). The
- * server stores nothing. It sends the questions and the tool's state to the client in
- * `requestState`, encrypted, and the client sends `requestState` back. The server can decrypt it
+ * Connects the requests of one tool call (MCP 2026-07-28, Multi Round-Trip Requests). The server
+ * stores nothing. It encrypts the questions and the tool's state, and sends them to the client in
+ * `requestState`. The client sends `requestState` back with the answers. The server can decrypt it
  * only for the same user, client, tool and arguments (decision 39).
  */
 export class Rounds {
@@ -49,14 +58,15 @@ export class Rounds {
     this.#resource = resource;
   }
 
-  /** Returns the request's round, or why the request is invalid. */
+  /** Returns the round for a request, or the problem with the request. */
   async read(
     tool: RegisteredTool,
     args: unknown,
     { requestState, inputResponses = {} }: Readonly<Record<string, unknown>>,
     capabilities: ClientCapabilities,
   ): Promise<Round | { readonly problem: string }> {
-    // Without the questions, ignore the answers. The tool asks again.
+    // Without `requestState`, the questions are unknown. Ignore the answers, so that the tool asks
+    // again.
     if (requestState === undefined) return firstRound(capabilities);
     if (!isObject(inputResponses)) return { problem: 'inputResponses is not an object.' };
     const text =
@@ -85,7 +95,7 @@ export class Rounds {
     };
   }
 
-  /** Returns the result that asks the questions. */
+  /** Returns the result that makes the client ask the questions. */
   async ask(
     tool: RegisteredTool,
     args: unknown,
@@ -105,8 +115,8 @@ export class Rounds {
   }
 
   /**
-   * Returns the purpose of the encryption. It binds the state to the user, client, tool and
-   * arguments.
+   * Returns the purpose of the encryption. It binds the encrypted state to the user, client, tool
+   * and arguments.
    */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
     const reference = token().user()?.reference;
@@ -116,7 +126,10 @@ export class Rounds {
   }
 }
 
-/** Returns the only round of a call, for protocol versions without questions. */
+/**
+ * Returns the only round of a call. Use it for protocol versions in which tools cannot ask
+ * questions.
+ */
 export function onlyRound(): Round {
   return firstRound({});
 }
@@ -136,14 +149,14 @@ function canAskBy(capabilities: ClientCapabilities): Round['canAsk'] {
 }
 
 /**
- * Sorts the members of objects, so that equal arguments give the same text. A client can send the
- * members in another order in a later round.
+ * Sorts the members of objects, so that equal arguments have the same text. In a later round, a
+ * client can send the members in a different order.
  */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (!isObject(value)) return value;
-  // Use pairs instead of an object, which would sort members that look like numbers, and lose the
-  // member `__proto__`.
+  // Use pairs instead of an object. An object would move members that look like numbers, and lose
+  // the member `__proto__`.
   return {
     o: Object.keys(value)
       .sort()

@@ -1,17 +1,17 @@
-/** The value of `reached` when the time is up. */
+/** The value with which `reached` resolves. */
 export const REACHED = Symbol('the time limit');
 
 export interface TimeLimit {
   /**
-   * A signal that is aborted when the time is up, or when the caller disconnects or cancels the
-   * call.
+   * A signal that is aborted when the time is up, when the caller disconnects, or when the caller
+   * cancels the call.
    */
   readonly signal: AbortSignal;
-  /** Resolves when `signal` is aborted. */
+  /** Resolves when `signal` is aborted. Never resolves otherwise. */
   readonly reached: Promise<typeof REACHED>;
-  /** Whether the work is done, or the signal is aborted. */
+  /** Whether the work has ended, or the signal has been aborted. */
   readonly isOver: boolean;
-  /** Removes the timer and the listener. Call this when the work is done. */
+  /** Removes the timer and the listener. Call this method when the work has ended. */
   end(): void;
 }
 
@@ -22,7 +22,7 @@ export function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit 
     limit.abort();
     reached.resolve(REACHED);
   };
-  // The timer is unreferenced, so that it does not keep the process running.
+  // Unreference the timer, so that it does not keep the process running.
   const timer = setTimeout(reach, seconds * 1000).unref();
   caller.addEventListener('abort', reach);
   if (caller.aborted) reach();
@@ -41,7 +41,7 @@ export function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit 
   };
 }
 
-/** Returns a text such as `took longer than 120 seconds`. */
+/** Returns the end of a message, such as `took longer than 120 seconds`. */
 export function tooLong(seconds: number): string {
   return `took longer than ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
 }

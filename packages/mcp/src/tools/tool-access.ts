@@ -1,10 +1,12 @@
 import { type AuthorizationServer, type ProtectedApi, token } from 'portico';
 import type { McpConfig } from '../config.ts';
 
-/** The scope of service tokens. With it, a service can list all tools and call the public tools. */
+/**
+ * The scope for services. A service with this scope can list all tools and call the public ones.
+ */
 export const SERVICE_SCOPE = 'mcp:service';
 
-/** Whether the request's token has one of the resource's scopes that the server still offers. */
+/** Whether the token of the request has a scope of this resource that the server still offers. */
 export function reachesResource(api: ProtectedApi, config: McpConfig): boolean {
   return [SERVICE_SCOPE, ...config.oauth.scopes_supported].some(
     (scope) => api.offers(scope) && token().can(scope),
@@ -12,9 +14,9 @@ export function reachesResource(api: ProtectedApi, config: McpConfig): boolean {
 }
 
 /**
- * Returns the scopes to list in the resource's metadata and challenges. Omits the service scope if
- * the server accepts clients that no operator registered. Such clients cannot get the service
- * scope, but many of them request every listed scope.
+ * Returns the scopes that the resource's metadata and challenges list. Omits the service scope if
+ * the server accepts clients that no operator has registered. Such clients cannot get it, but many
+ * of them request every listed scope.
  */
 export function listedScopes(
   { admitsUnverified }: AuthorizationServer,
@@ -24,18 +26,18 @@ export function listedScopes(
   return scopes.filter((name) => name !== SERVICE_SCOPE);
 }
 
-/** A tool or resource that only some callers may use. */
+/** A tool or resource, and who may use it. */
 export interface Guarded {
   /**
-   * Whether the tool or resource acts for a linked account. If false, every token for this endpoint
-   * allows its use.
+   * Whether the tool or resource needs a linked account. If false, it is public: every token for
+   * this endpoint can use it.
    */
   readonly personal: boolean;
-  /** The additional scope that the caller's token needs, or null. */
+  /** The scope of the tool or resource, or null if it has none. */
   readonly scope: string | null;
 }
 
-/** The error messages, by status. */
+/** The error messages for the statuses 401 and 403. */
 export type RefusalMessages = Readonly<Record<401 | 403, string>>;
 
 const OF_TOOLS: RefusalMessages = {
@@ -44,8 +46,8 @@ const OF_TOOLS: RefusalMessages = {
 };
 
 /**
- * Why the request's token does not allow a tool call. 401: the token has no linked account. 403:
- * the token does not have the scope.
+ * Why the token of a request does not allow a call. Status 401: the token has no linked account.
+ * Status 403: the token does not have the scope.
  */
 export interface CallRefusal {
   readonly status: 401 | 403;
@@ -53,8 +55,8 @@ export interface CallRefusal {
 }
 
 /**
- * Returns the scope that a tool or resource needs. Returns null if the tool or resource is public,
- * or if the server offers none of the endpoint's scopes.
+ * Returns the scope that a tool or resource needs. Returns null if it is public, or if the server
+ * offers none of the endpoint's scopes.
  */
 export function getScope(
   { personal, scope }: Guarded,
@@ -66,8 +68,8 @@ export function getScope(
 }
 
 /**
- * Returns why the request's token does not allow the use of this tool or resource. Returns null if
- * the token allows it.
+ * Returns why the token of the request does not allow this tool or resource, or null if the token
+ * allows it.
  */
 export function callRefusal(
   { oauth }: McpConfig,

@@ -10,19 +10,19 @@ import { errorResult, toolResult, type ToolResult } from './tool-result.ts';
 import { ToolError, type RegisteredTool, type ToolCall } from './tools.ts';
 import { readTrace } from './trace.ts';
 
-/** The caller that waits for an answer. */
+/** The caller of a method, which waits for the answer. */
 export interface Caller {
   /** A signal that is aborted when the caller disconnects or cancels the call. */
   readonly signal: AbortSignal;
-  /** Sends a notification's text. Discards the text if the response can contain only the answer. */
+  /** Sends a notification as JSON text. Discards it if the response can contain only the answer. */
   readonly notify: (text: string) => void;
-  /** The request's protocol version. */
+  /** The protocol version of the request. */
   readonly version: string;
-  /** The remaining room for content, shared by all messages of a batch. */
+  /** The limit for the content in the answers. All messages of a batch share it. */
   readonly room: ContentRoom;
 }
 
-/** Calls tools, with a time limit. */
+/** Calls tools within the time limit. */
 export class ToolCalls {
   readonly #context: McpContext;
 
@@ -31,8 +31,8 @@ export class ToolCalls {
   }
 
   /**
-   * Returns the tool's result, a tool error, or the tool's questions. Never rejects. With
-   * `mcp:audit`, each finished call emits an audit event with the tool, the client, the user, the
+   * Returns the result of the tool, a tool error, or the tool's questions. Never rejects. With
+   * `mcp:audit`, emits an audit event for each call, with the tool, the client, the user, the
    * outcome and the duration.
    */
   async call(
@@ -110,13 +110,13 @@ function describeCall(
     canAsk: round.canAsk,
     async progress(progress, total, message) {
       if (progressToken === undefined || limit.isOver) return;
-      // In JSON, other numbers such as NaN become null.
+      // Ignore values such as NaN, because JSON would write them as null.
       if (!Number.isFinite(progress) || !Number.isFinite(total ?? 0)) return;
       const params = { progressToken, progress, total, message };
       try {
         notify(jsonText({ jsonrpc: '2.0', method: 'notifications/progress', params }));
       } catch {
-        // Ignore progress that cannot be written as JSON.
+        // Ignore progress that cannot be serialized as JSON.
       }
     },
   };

@@ -1,46 +1,46 @@
 import { readAs } from '../protocol/protocol-types.ts';
 
 /**
- * A JSON Schema (2020-12) for the arguments or the result of a tool. The schema for arguments must
- * describe an object.
+ * A JSON Schema (2020-12) for a tool's arguments or its structured content. The schema for
+ * arguments must describe an object.
  */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Hints that tell a client, before it calls a tool, how the tool behaves. Portico itself ignores
- * them.
+ * Hints that tell clients how a tool behaves before they call it. Portico itself ignores these
+ * hints.
  */
 export interface ToolAnnotations {
-  /** A display name, for clients that do not know `title()`. */
+  /** A display name for clients that do not support `title()`. */
   readonly title?: string;
-  /** Whether the tool changes nothing. */
+  /** Whether the tool only reads data and changes nothing. */
   readonly readOnlyHint?: boolean;
-  /** Whether the tool may change or remove existing data, instead of only adding to it. */
+  /** Whether the tool may change or delete existing data. False if it only adds data. */
   readonly destructiveHint?: boolean;
-  /** Whether a second call with the same arguments changes nothing more. */
+  /** Whether repeating a call with the same arguments has no further effect. */
   readonly idempotentHint?: boolean;
-  /** Whether the tool uses systems outside the application, such as the web. */
+  /** Whether the tool interacts with systems outside the application, such as the web. */
   readonly openWorldHint?: boolean;
 }
 
 /** An icon of a tool. */
 export interface ToolIcon {
   /**
-   * An https URL, or a base64 data URI. Clients fetch the URL without credentials. If possible, use
-   * the server's own origin.
+   * An https URL, or an image as a base64 data URI. Clients fetch the URL without credentials. If
+   * possible, use a URL on the server's own origin.
    */
   readonly src: string;
-  /** The media type. Required if the source does not specify it. */
+  /** The media type of the icon. Required if the source does not specify it. */
   readonly mimeType?: string;
-  /** The sizes, such as `48x48`, or `any` for a scalable icon. */
+  /** The sizes of the icon, such as `48x48`. Use `any` for a scalable icon. */
   readonly sizes?: string[];
-  /** The page background that the icon is designed for. */
+  /** The theme of pages for which the icon is designed. */
   readonly theme?: 'light' | 'dark';
 }
 
 /**
- * The optional parts of a tool's description. Clients display them, or use them to decide whether
- * to ask the user before a call.
+ * The optional parts of a tool's description. Clients show them, or use them to decide whether to
+ * ask the user before a call.
  */
 interface Describing {
   title?(): string;
@@ -48,7 +48,7 @@ interface Describing {
   icons?(): readonly ToolIcon[];
 }
 
-/** A tool's description. Missing values are null. */
+/** The optional parts of a tool's description. A missing part is null. */
 interface Description {
   readonly title: string | null;
   readonly annotations: ToolAnnotations | null;
@@ -56,8 +56,9 @@ interface Description {
 }
 
 /**
- * Reads a tool's description. Throws if it has members that MCP does not define, or an icon whose
- * URL is neither https nor a data URI.
+ * Reads and checks the optional parts of a tool's description. Throws if they have members that MCP
+ * does not define. Also throws if an icon's source is neither an https URL nor an image as a data
+ * URI.
  */
 export function readDescription(name: string, tool: Describing): Description {
   const title = typeof tool.title === 'function' ? tool.title() : null;

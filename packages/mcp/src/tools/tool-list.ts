@@ -4,8 +4,8 @@ import type { JsonSchema } from './tool-description.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
 /**
- * Builds the member `tools` in the result of `tools/list`. The list is the same for every caller
- * (MCP-10.7). It is built again only after you add a tool.
+ * Creates the list of tools for the result of `tools/list`. It is the same for every caller
+ * (MCP-10.7), and is created again only after you add a tool.
  */
 export class ToolList {
   readonly #registry: ToolRegistry;
@@ -18,7 +18,7 @@ export class ToolList {
     this.#contributions = contributions;
   }
 
-  /** Returns the list as JSON text for a protocol version. */
+  /** Returns the list for a protocol version as JSON text. */
   text(version: string): string {
     const tools = this.#registry.all();
     if (this.#tools !== tools) {
@@ -38,7 +38,7 @@ export class ToolList {
   }
 }
 
-/** Returns the members of a tool's description that this protocol version knows. */
+/** Returns a tool's entry in the list, with the members that this protocol version defines. */
 function listed(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>> {
   const { name, title, description, inputSchema, outputSchema, annotations, icons } = tool;
   return {
@@ -53,8 +53,8 @@ function listed(tool: RegisteredTool, version: string): Readonly<Record<string, 
 }
 
 /**
- * Whether the version supports this output schema. Up to 2025-11-25, structured content must be an
- * object. Later versions allow any JSON value.
+ * Whether the protocol version allows this output schema. Up to version 2025-11-25, structured
+ * content must be an object. Later versions allow any JSON value.
  */
 function knowsOutput(outputSchema: JsonSchema, version: string): boolean {
   return version >= '2026-07-28' || (version >= '2025-06-18' && outputSchema['type'] === 'object');

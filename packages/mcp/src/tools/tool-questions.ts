@@ -5,77 +5,86 @@ import { schemaCheck } from './json-schema.ts';
 import type { JsonSchema } from './tool-description.ts';
 
 /**
- * A question of a tool. The user answers a form or a page. The client answers a client question.
+ * A question that a tool asks. The user answers forms and pages. The client itself answers client
+ * questions.
  */
 export type ToolQuestion = FormQuestion | PageQuestion | ClientQuestion;
 
 /**
- * A form that the client shows to the user. Never ask for a secret in a form: the client reads the
- * answer, and its model may read it too.
+ * A form that the client shows to the user. Never ask for a secret in a form, because the client
+ * can read the answer, and so may its model.
  */
 export interface FormQuestion {
-  /** The text for the user. */
+  /** The text to show to the user. */
   readonly message: string;
   /**
-   * A schema that describes an object. Its properties may be strings, numbers, booleans and enums
-   * (MCP, Elicitation, Requested Schema).
+   * The schema of the form, which must describe an object. Its properties may be strings, numbers,
+   * booleans and enums (MCP, Elicitation, Requested Schema).
    */
   readonly schema: JsonSchema;
 }
 
 /**
- * A page that the client asks the user to open. Use a page for data that the client must not see.
- * Your application must track whether the user has finished.
+ * A page that the client asks the user to open. Use a page to ask for data that the client must not
+ * see. The client does not know whether the user has finished, so your application must keep track
+ * of this.
  */
 export interface PageQuestion {
-  /** The text for the user. */
+  /** The text to show to the user. */
   readonly message: string;
-  /** An https URL. Your page must check that the same user is signed in. */
+  /**
+   * An https URL. With http, only loopback URLs are allowed. The page must check that the same user
+   * is signed in.
+   */
   readonly url: string;
 }
 
-/** A request to the client itself. MCP deprecates both methods. */
+/** A question that the client itself answers. MCP deprecates both of these methods. */
 export interface ClientQuestion {
-  /** The MCP method. */
+  /** The MCP method that the client runs. */
   readonly method: 'sampling/createMessage' | 'roots/list';
-  /** The parameters, as MCP defines them. */
+  /** The parameters of the method, as defined by MCP. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** The answer to a question of a tool. */
+/** The answer to a tool's question. */
 export interface ToolAnswer {
-  /** What the user did: `decline` means no, `cancel` means no answer. */
+  /**
+   * What the user did. `decline` means that the user refused. `cancel` means that the user did not
+   * answer.
+   */
   readonly action: 'accept' | 'decline' | 'cancel';
   /**
-   * The completed form, as the form's schema defines it. For a client question, the client's whole
-   * result.
+   * The completed form, which matches the form's schema. For a client question, this is the
+   * client's complete result.
    */
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-/** A question as Portico sends it to the client (MCP, InputRequests). */
+/** A question in the form that Portico sends to the client (MCP, InputRequests). */
 export interface InputRequest {
-  /** The MCP method that the client must run. */
+  /** The MCP method that the client must run to answer the question. */
   readonly method: 'elicitation/create' | ClientQuestion['method'];
-  /** The parameters, as MCP defines them. */
+  /** The parameters of the method, as defined by MCP. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Questions that a tool returns instead of a result. Create them with `ask()`. */
+/** The questions that a tool returns instead of a result. Use `ask()` to create them. */
 export class ToolQuestions {
-  /** The questions, by the names that the tool gave them. */
+  /** The questions, keyed by the names that the tool gave them. */
   readonly requests: Readonly<Record<string, InputRequest>>;
-  /** The JSON value that the client returns with the answers. */
+  /** The tool's state, a JSON value. The client sends it back with the answers. */
   readonly state: unknown;
 
-  /** Do not call this constructor. Use `ask()`. */
+  /** Do not call this constructor. Use `ask()` instead. */
   constructor(questions: Readonly<Record<string, ToolQuestion>>, state: unknown) {
     const requests = Object.entries(questions).map(([name, question]) => [
       name,
       inputRequest(name, question),
     ]);
     if (requests.length === 0) throw new TypeError('ask() needs at least one question');
-    // Convert the questions now. Answers are checked against the converted questions.
+    // Convert the questions to well-formed text now, because answers are checked against the
+    // questions that the client received.
     this.requests = wellFormedJson(
       Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>,
     );
@@ -83,8 +92,8 @@ export class ToolQuestions {
   }
 
   /**
-   * Returns the capabilities that the questions need and the client has not declared. Returns null
-   * if no capability is missing.
+   * Returns the capabilities that the questions need but the client has not declared, or null if
+   * none is missing.
    */
   missing(declared: ClientCapabilities): ClientCapabilities | null {
     const missing: Record<string, Record<string, object>> = {};
@@ -98,11 +107,11 @@ export class ToolQuestions {
 }
 
 /**
- * Creates questions. Return them from a tool instead of a result. The client asks the questions,
- * and then calls the tool again with the same arguments and the answers (MCP 2026-07-28, Multi
- * Round-Trip Requests). The tool gets `state` back unchanged, and the client sees it only in
- * encrypted form. The state is valid for `oauth_server:consent_ttl`, and only for the same user,
- * client, tool and arguments.
+ * Creates questions that a tool returns instead of a result. The client asks them, and then calls
+ * the tool again with the same arguments and the answers (MCP 2026-07-28, Multi Round-Trip
+ * Requests). The tool gets `state` back unchanged. The client sees `state` only in encrypted form.
+ * It is valid for `oauth_server:consent_ttl`, and only for the same user, client, tool and
+ * arguments.
  */
 export function ask(
   questions: Readonly<Record<string, ToolQuestion>>,
@@ -160,8 +169,8 @@ function needed({ method, params }: InputRequest): readonly [Capability, string 
 }
 
 /**
- * Whether the client declared a capability. `elicitation: {}` means that the client can show forms
- * (MCP, Elicitation, Capabilities).
+ * Whether the client has declared a capability. `elicitation: {}` means that the client can show
+ * forms (MCP, Elicitation, Capabilities).
  */
 export function canDo(
   declared: ClientCapabilities,
@@ -173,7 +182,7 @@ export function canDo(
   return has[part] !== undefined || (part === 'form' && has['url'] === undefined);
 }
 
-/** Reads the answer to a question. Returns null if the answer does not match the question. */
+/** Reads the answer to a question, or returns null if it does not match the question. */
 export function readAnswer({ method, params }: InputRequest, sent: unknown): ToolAnswer | null {
   if (method !== 'elicitation/create') {
     const type = method === 'roots/list' ? 'ListRootsResult' : 'CreateMessageResult';
@@ -187,7 +196,7 @@ export function readAnswer({ method, params }: InputRequest, sent: unknown): Too
   const filledIn = content ?? {};
   const schema = params['requestedSchema'] as Record<string, unknown>;
   if (schemaCheck(schema)(filledIn) !== null) return null;
-  // Remove fields that the form did not have.
+  // Remove fields that were not in the form.
   const fields = Object(schema['properties']) as object;
   const asked = Object.entries(filledIn).filter(([name]) => Object.hasOwn(fields, name));
   return { action, content: Object.fromEntries(asked) };

@@ -4,16 +4,16 @@ import { readAs } from '../protocol/protocol-types.ts';
 import type { RegisteredTool } from './tools.ts';
 
 /**
- * Content blocks that a tool created, such as text, images, audio and embedded resources (MCP, Tool
- * Result). Create them with `content()`.
+ * The content blocks of a tool's result, such as text, images, audio and embedded resources (MCP,
+ * Tool Result). Use `content()` to create them.
  */
 export class ToolContent {
-  /** The blocks that the model reads, in order. */
+  /** The blocks for the model, in order. */
   readonly blocks: CallToolResult['content'];
-  /** The same content as data, or null. */
+  /** The same content as structured data, or null. */
   readonly structuredContent: Readonly<Record<string, unknown>> | null;
 
-  /** Do not call this constructor. Use `content()`. */
+  /** Do not call this constructor. Use `content()` instead. */
   constructor(
     blocks: CallToolResult['content'],
     structuredContent: Readonly<Record<string, unknown>> | null,
@@ -23,7 +23,7 @@ export class ToolContent {
   }
 }
 
-/** Return this from a tool to answer the call with exactly these blocks. */
+/** Creates content that a tool can return as its result. Portico sends exactly these blocks. */
 export function content(
   blocks: CallToolResult['content'],
   structuredContent: Readonly<Record<string, unknown>> | null = null,
@@ -32,8 +32,8 @@ export function content(
 }
 
 /**
- * A result as Portico sends it. Since 2026-07-28, structured content can be any JSON value. In
- * earlier versions, it is an object.
+ * A tool result as Portico sends it. From version 2026-07-28, structured content can be any JSON
+ * value. In earlier versions, it must be an object.
  */
 export interface ToolResult {
   readonly content: CallToolResult['content'];
@@ -42,8 +42,8 @@ export interface ToolResult {
 }
 
 /**
- * Converts the return value of a tool into an MCP result. Throws if the value is not MCP content or
- * JSON, or if it does not match the tool's description.
+ * Converts what a tool returned into an MCP result. Throws if the value is neither MCP content nor
+ * JSON, or if it does not match the tool's output schema.
  */
 export function toolResult(tool: RegisteredTool, returned: unknown): ToolResult {
   const described = tool.outputSchema !== null;
@@ -60,7 +60,7 @@ export function toolResult(tool: RegisteredTool, returned: unknown): ToolResult 
 function plainResult(returned: unknown, described: boolean): ToolResult {
   if (returned instanceof ToolContent) return contentResult(returned);
   const text = typeof returned === 'string' ? returned : (jsonText(returned) ?? '');
-  // Send structured content in its JSON form. For example, a Date becomes a string.
+  // Use the JSON form for structured content. For example, a Date becomes a string.
   const sent: unknown = typeof returned === 'object' && returned !== null ? JSON.parse(text) : null;
   const content = [{ type: 'text' as const, text }];
   if (isMap(sent)) return { content, ...structured(sent) };
@@ -88,7 +88,10 @@ function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
   return { content, ...structured(sent['structuredContent']) };
 }
 
-/** Removes the key `__proto__`, because it could replace the prototype of a copied object. */
+/**
+ * Returns structured content without the key `__proto__`, which could replace the prototype of a
+ * copied object.
+ */
 function structured(content: Record<string, unknown>): {
   readonly structuredContent?: Record<string, unknown>;
 } {
@@ -97,8 +100,9 @@ function structured(content: Record<string, unknown>): {
 }
 
 /**
- * Returns the result for a version before 2026-07-28. These versions require structured content to
- * be an object. Resource links exist since 2025-06-18, so an older client gets their text.
+ * Converts a result for a version before 2026-07-28. Removes structured content that is not an
+ * object, because these versions do not allow it. Also replaces resource links with text for
+ * versions before 2025-06-18, which do not have them.
  */
 export function asBefore(result: ToolResult, version: string): ToolResult {
   const known =
@@ -117,7 +121,10 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A tool error (MCP, Error Handling). The model sees it and may try something else. */
+/**
+ * Creates a tool error (MCP, Error Handling). The model sees this error, and may try something
+ * else.
+ */
 export function errorResult(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }

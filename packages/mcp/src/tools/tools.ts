@@ -11,139 +11,145 @@ import {
 import type { ToolAnswer } from './tool-questions.ts';
 import type { TraceContext } from './trace.ts';
 
-/** The second argument of a tool's `handle`: the call itself, besides its arguments. */
+/**
+ * The second argument of a tool's `handle`. It contains everything about the call except the
+ * arguments.
+ */
 export interface ToolCall {
   /**
-   * Reports progress if the caller requested progress, the transport streams, and the call has not
-   * ended. Otherwise, or if a number is not finite, does nothing. Never rejects, even if the caller
-   * has disconnected.
+   * Reports progress to the caller. Does nothing unless the caller has requested progress, the
+   * transport streams, the call is still running, and both numbers are finite. Never rejects, even
+   * if the caller has disconnected.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
-   * A signal that is aborted in these cases: the call takes longer than `mcp:tool_timeout`, the
-   * caller disconnects, or the caller cancels the call with `notifications/cancelled`. The caller
-   * then gets a tool error.
+   * A signal that is aborted if the call takes longer than `mcp:tool_timeout`, if the caller
+   * disconnects, or if the caller cancels the call with `notifications/cancelled`. The caller then
+   * gets a tool error.
    *
-   * Cancelling works only if the same process receives the notification with a token of the same
-   * authorization, the token has a linked account, and no other such call has the same id. With
-   * several processes or service tokens, rely only on the time limit and on disconnecting.
+   * Cancellation works only if the notification reaches the same process, and its token has the
+   * same authorization and a linked account. Also, no other such call may have the same id. With
+   * several processes or with service tokens, rely only on the time limit and on disconnection.
    */
   readonly signal: AbortSignal;
-  /** The distributed trace that the call belongs to. Null if the client sent no trace. */
+  /** The distributed trace that the client sent with the call, or null if it sent none. */
   readonly trace: TraceContext | null;
   /**
-   * The call's id. It is the same in all rounds of one call, and different for every other call. A
-   * client may send its answers twice. If your tool must act only once, store this id together with
-   * the result of the action.
+   * The id of the call. It is the same in all rounds of the call, and different from the id of any
+   * other call. A client may send its answers twice. If your tool must act only once, store this id
+   * together with the result of the action.
    */
   readonly id: string;
   /**
-   * The state that the tool passed to `ask()` in the previous round. It is null in the first round.
+   * The state that the tool passed to `ask()` in the previous round, or null in the first round.
    */
   readonly state: unknown;
   /**
-   * Returns the answer to a question from `ask()`. Returns null in the first round, or if the
+   * Returns the answer to a question from `ask()`. Returns null in the first round, and if the
    * question was not answered.
    */
   readonly answer: (question: string) => ToolAnswer | null;
   /**
-   * Whether the client can show a form to the user, or ask them to open a page. Always false in
+   * Whether the client can show a form to the user, or ask the user to open a page. Always false in
    * versions before MCP 2026-07-28.
    */
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
 
 /**
- * A tool that an assistant can call. By default, a tool is public: any application with a token for
- * this endpoint can call it.
+ * A tool that an assistant can call. By default, a tool is public: every application with a token
+ * for this endpoint can call it.
  */
 export interface ToolInterface {
-  /** The tool's unique name: 1 to 128 letters, digits, `_`, `-`, `.` and `/`. */
+  /**
+   * Returns the unique name of the tool. It has 1 to 128 letters, digits, `_`, `-`, `.` and `/`.
+   */
   name(): string;
-  /** Describes what the tool does. The model reads this description to choose a tool. */
+  /** Returns a description of what the tool does. The model uses it to choose a tool. */
   description(): string;
   /**
-   * The schema of `handle`'s arguments. Portico reads the schema once, when you register the tool.
+   * Returns the schema of the arguments for `handle`. Portico reads the schema only once, during
+   * registration.
    */
   inputSchema(): JsonSchema;
-  /** The name that clients display. */
+  /** Returns the name that clients display. */
   title?(): string;
-  /** Hints that tell a client how the tool behaves. */
+  /** Returns hints about how the tool behaves. */
   annotations?(): ToolAnnotations;
   /**
-   * The schema of structured content. If you set it, every result except a tool error contains
-   * structured content. Portico handles a result that does not match like an exception. Clients
-   * before 2026-07-28 get the schema and the structured content only if the schema describes an
-   * object.
+   * Returns the schema of structured content. If a tool has this method, every result must contain
+   * structured content, except tool errors. A result that does not match the schema is treated like
+   * an exception. In versions before 2026-07-28, clients get the schema and the structured content
+   * only if the schema describes an object.
    */
   outputSchema?(): JsonSchema;
-  /** The tool's icons. */
+  /** Returns the icons of the tool. */
   icons?(): readonly ToolIcon[];
   /**
-   * Does the work. Portico has validated the arguments against the schema. Portico sends a returned
-   * object as structured content and as JSON text, `content()` unchanged, and any other value as
-   * text. Return `ask()` to ask questions first. If this method throws, Portico logs the exception,
-   * and the caller learns only that the tool failed. Throw a ToolError to tell the caller more.
+   * Performs the call. The arguments have been validated against the schema. Portico sends a
+   * returned object as structured content and as JSON text, `content()` unchanged, and any other
+   * value as text. Return `ask()` to ask questions first. If this method throws, Portico logs the
+   * exception and tells the caller only that the tool failed. To tell the caller more, throw a
+   * ToolError.
    */
   handle(args: Readonly<Record<string, unknown>>, call: ToolCall): unknown;
 }
 
 /**
- * A personal tool. It acts for the caller's linked account, which `token().user()` returns. A call
- * without a linked account gets 401. The token needs the first scope of
+ * A personal tool, which acts for the user who linked their account. `token().user()` returns this
+ * user. A call without a linked account gets 401. The token needs the first scope of
  * `mcp:oauth:scopes_supported`, unless the tool is a ScopedToolInterface.
  */
 export interface UserToolInterface extends ToolInterface {
-  /** Makes the tool personal. */
+  /** Marks the tool as personal. */
   readonly personal: true;
 }
 
 /**
- * A personal tool with its own scope. The call gets 403 if the token does not have the scope, or
- * the account does not have the scope's permission.
+ * A personal tool with its own scope. A call gets 403 if the token lacks this scope, or if the user
+ * lacks the permission for this scope.
  */
 export interface ScopedToolInterface extends UserToolInterface {
-  /** The tool's scope, which must be in `oauth_server:scopes`. */
+  /** Returns the scope of the tool, which must be in `oauth_server:scopes`. */
   scope(): string;
 }
 
-/** Throw this error to send its message to the caller as a tool error. Portico does not log it. */
+/** An error whose message the caller gets as a tool error. Portico does not log it. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
 /**
- * A registered tool with its compiled schemas. Portico reads the tool's description once, when you
- * register the tool.
+ * A registered tool with its compiled schemas. Portico reads the tool's description only once,
+ * during registration.
  */
 export interface RegisteredTool extends Guarded {
-  /** The return value of the tool's `name()`. */
+  /** The value that the tool's `name()` returned. */
   readonly name: string;
-  /** The return value of the tool's `description()`. */
+  /** The value that the tool's `description()` returned. */
   readonly description: string;
-  /** The return value of the tool's `inputSchema()`. */
+  /** The value that the tool's `inputSchema()` returned. */
   readonly inputSchema: JsonSchema;
-  /** The return value of the tool's `title()`. Null if the tool has no `title()`. */
+  /** The value that the tool's `title()` returned, or null without `title()`. */
   readonly title: string | null;
-  /** The return value of the tool's `annotations()`. Null if the tool has no `annotations()`. */
+  /** The value that the tool's `annotations()` returned, or null without `annotations()`. */
   readonly annotations: ToolAnnotations | null;
-  /** The return value of the tool's `outputSchema()`. Null if the tool has no `outputSchema()`. */
+  /** The value that the tool's `outputSchema()` returned, or null without `outputSchema()`. */
   readonly outputSchema: JsonSchema | null;
-  /** The return value of the tool's `icons()`. Null if the tool has no `icons()`. */
+  /** The value that the tool's `icons()` returned, or null without `icons()`. */
   readonly icons: readonly ToolIcon[] | null;
-  /** Whether the tool acts for a linked account. */
+  /** Whether the tool needs a linked account. */
   readonly personal: boolean;
   /** The tool's own scope, or null. */
   readonly scope: string | null;
-  /** The tool itself. */
+  /** The tool that was registered. */
   readonly tool: ToolInterface;
   /**
-   * Returns the problem with the arguments, as a message for the model. Returns null if the
-   * arguments are valid.
+   * Returns the problem with the arguments as a message for the model, or null if they are valid.
    */
   argumentsProblem(args: unknown): string | null;
   /**
-   * Returns the problem with structured content, for the log. Returns null if the content is valid,
+   * Returns the problem with structured content for the log. Returns null if the content is valid,
    * or if the tool has no `outputSchema()`.
    */
   resultProblem(structuredContent: unknown): string | null;
@@ -151,7 +157,10 @@ export interface RegisteredTool extends Guarded {
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
-/** Compiles a schema of a tool. Throws an error with the tool's name for an invalid schema. */
+/**
+ * Compiles a schema of a tool. If the schema is invalid, throws an error that contains the tool's
+ * name.
+ */
 function compileSchema(
   name: string,
   member: 'inputSchema' | 'outputSchema',
@@ -168,7 +177,9 @@ function compileSchema(
   }
 }
 
-/** Reads a tool's description and compiles its schemas. Throws for invalid values. */
+/**
+ * Reads and checks a tool's description, and compiles its schemas. Throws if a value is invalid.
+ */
 function readTool(tool: ToolInterface): RegisteredTool {
   const name: unknown = tool.name();
   if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
@@ -179,7 +190,7 @@ function readTool(tool: ToolInterface): RegisteredTool {
   const description: unknown = tool.description();
   if (typeof description !== 'string')
     throw new Error(`The description() of the tool ${name} must return a string`);
-  // Clients get the schema with well-formed text, so check arguments against the same schema.
+  // Check arguments against the schema that clients get, in which all text is well-formed.
   const inputSchema = wellFormedJson(tool.inputSchema());
   if (inputSchema['type'] !== 'object') {
     throw new Error(
@@ -211,14 +222,14 @@ function readTool(tool: ToolInterface): RegisteredTool {
   };
 }
 
-/** The tools of one MCP endpoint, in the order of registration. */
+/** The tools of one MCP endpoint, in the order in which they were registered. */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
   #all: readonly RegisteredTool[] = [];
 
   /**
-   * Adds a tool. Throws if another tool has the same name, or if the name is malformed. Also throws
-   * if the schema of its arguments does not describe an object, if `scope` is not a method, or if
+   * Registers a tool. Throws if its name is malformed or already registered, or if the schema of
+   * its arguments does not describe an object. Also throws if `scope` is not a method, or
    * `personal` is not a boolean.
    */
   register(tool: ToolInterface): void {
@@ -235,15 +246,15 @@ export class ToolRegistry {
   }
 
   /**
-   * Returns all registered tools. The list is immutable and stays the same object until you add a
-   * tool.
+   * Returns all tools, in the order in which they were registered. Returns the same immutable list
+   * until you register another tool.
    */
   all(): readonly RegisteredTool[] {
     return this.#all;
   }
 }
 
-/** Creates a registry without tools. */
+/** Creates an empty tool registry. */
 export function createToolRegistry(): ToolRegistry {
   return new ToolRegistry();
 }

@@ -1,7 +1,4 @@
-/**
- * The distributed trace that a call belongs to, as the client sent it (W3C Trace Context and
- * Baggage).
- */
+/** The distributed trace of a call, as the client sent it (W3C Trace Context and Baggage). */
 export interface TraceContext {
   /** The value of `traceparent`. */
   readonly parent: string;
@@ -12,10 +9,10 @@ export interface TraceContext {
 }
 
 const PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-/** Matches characters that a header may contain. Other values cannot be forwarded as headers. */
+/** Matches text that a header may contain. The application may forward these values as headers. */
 const FIELD = /^[\x20-\x7e]+$/;
 /**
- * The maximum lengths, in characters. Every participant of a trace must forward values of these
+ * The maximum lengths, in characters. Every participant of a trace must forward values up to these
  * lengths (W3C Trace Context section 3.3.1.5, W3C Baggage section 3.3.2).
  */
 const LONGEST_STATE = 512;
@@ -23,7 +20,7 @@ const LONGEST_BAGGAGE = 8192;
 
 /**
  * Reads the trace in a request's `_meta`. Returns null if `traceparent` is missing or malformed. If
- * `tracestate` or `baggage` is malformed or too long, its value is null.
+ * `tracestate` or `baggage` is malformed or too long, replaces it with null.
  */
 export function readTrace(
   meta: Readonly<Record<string, unknown>> | undefined,

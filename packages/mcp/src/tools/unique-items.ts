@@ -1,14 +1,14 @@
 import type { JsonSchema } from './tool-description.ts';
 
-/** A keyword in place of `uniqueItems`. Its value is always true. */
+/** The keyword that replaces `uniqueItems` in a schema. Its value is always true. */
 export const UNIQUE = 'portico:unique';
 
 const SIMPLE: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'null'];
 
 /**
- * Replaces `uniqueItems` in a schema by `UNIQUE`. Ajv would compare each item with all others. This
- * takes seconds for thousands of objects, and it calls members such as `valueOf`. If all items have
- * simple types, Ajv itself is fast, so this returns the same schema.
+ * Replaces `uniqueItems` in a schema with `UNIQUE`. Ajv would compare each item with every other
+ * item, which takes seconds for thousands of objects and calls members such as `valueOf`. If all
+ * items have simple types, Ajv is fast enough, and the schema is returned unchanged.
  */
 export function replaceUniqueItems(schema: JsonSchema): JsonSchema {
   const { uniqueItems, ...others } = schema;
@@ -26,16 +26,16 @@ interface KeywordCheck {
   errors?: readonly { readonly message: string }[];
 }
 
-/** Compares the items of lists. Writes each object of a value as text only once in a check. */
+/** Finds equal items in lists. During one check, converts each object to text only once. */
 export class UniqueItems {
   #texts = new WeakMap<object, string>();
 
-  /** Forgets the value of the previous check, because a tool may have changed it since. */
+  /** Forgets the values from the previous check, because a tool may have changed them since. */
   begin(): void {
     this.#texts = new WeakMap();
   }
 
-  /** Returns Ajv's definition of `UNIQUE`. */
+  /** Returns the definition of the keyword `UNIQUE` for Ajv. */
   keyword(): object {
     const validate: KeywordCheck = (_, items) => {
       const [first, second] = this.#findEqual(items) ?? [];
@@ -55,16 +55,20 @@ export class UniqueItems {
     for (const [index, item] of items.entries()) {
       const text = this.#textOf(item);
       const before = positions.get(text);
-      // Of several equal items, Ajv names the last two.
+      // If several items are equal, Ajv reports the last two, so do the same.
       if (before !== undefined) found = [before, index];
       positions.set(text, index);
     }
     return found;
   }
 
-  /** Returns the same text for equal JSON values, whatever the order of their members. */
+  /**
+   * Returns a text that is the same for equal JSON values, regardless of the order of their
+   * members.
+   */
   #textOf(value: unknown): string {
-    // `JSON.stringify` writes a number that is too large, such as 1e999, as null.
+    // Do not use `JSON.stringify` for numbers, because it writes a number that is too large, such
+    // as 1e999, as null.
     if (typeof value !== 'object' || value === null)
       return typeof value === 'string' ? JSON.stringify(value) : String(value);
     const known = this.#texts.get(value);

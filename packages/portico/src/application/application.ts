@@ -37,9 +37,8 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application without opening files or connections. Starting the application opens
- * them. The compiler rejects configuration keys that Portico, the plugins and `configuration` do
- * not define.
+ * Describes an application. It opens no files or connections until it starts. TypeScript reports
+ * configuration keys that neither Portico, nor a plugin, nor `configuration` declares.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -50,11 +49,11 @@ export function defineApplication<
 }
 
 /**
- * Returns the migrations that the application needs, in order: the framework's migrations, the
- * plugins' migrations and the application's own.
+ * Returns the migrations that the application needs, in order: first those of the framework, then
+ * those of the plugins and of the application.
  *
- * `config` is the application's validated configuration, as in `Application.config`. Without
- * `config`, omits the migrations that depend on a setting.
+ * `config` is the validated configuration, as in `Application.config`. Without `config`, omits
+ * migrations that only some settings need.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -69,37 +68,37 @@ export function migrationsOf(
   ];
 }
 
-/** Options for starting an application. */
+/** The options for starting an application. */
 export interface StartOptions {
-  /** Replaces the process's environment. */
+  /** The environment variables to use instead of those of the process. */
   readonly env?: Environment;
   /**
-   * The stream for the log if `log:path` is `-`. Choose `stderr` for commands that print data to
-   * standard output. Defaults to `stdout`.
+   * The stream to which the log is written if `log:path` is `-`. Use `stderr` for commands that
+   * print data to standard output. Default: `stdout`.
    */
   readonly standardOutput?: 'stdout' | 'stderr';
   /**
-   * Returns milliseconds since 1970. Tests can pass their own clock. Defaults to the system's
+   * Returns the time in milliseconds since 1970. Tests can pass another clock. Default: the system
    * clock.
    */
   readonly clock?: () => number;
   /**
-   * Measures how long the store's connections and transactions last. Tests can pass their own
-   * timer. Defaults to the system's timer.
+   * The timer for the time limits of database connections and transactions. Tests can pass another
+   * timer. Default: the system timer.
    */
   readonly timer?: Timer;
   /**
-   * Returns a number from 0 up to, but not including, 1. Tests can pass their own source. Defaults
-   * to the system's random source.
+   * Returns a random number from 0 up to, but not including, 1. Tests can pass another source.
+   * Default: the system's random source.
    */
   readonly random?: () => number;
 }
 
 /**
- * Starts an application: reads the environment and the configuration, opens the log and the store,
- * and calls `register` of each plugin and of the application. If the start fails, closes everything
- * that it has opened. For an invalid configuration, throws a ConfigurationError that names every
- * problem.
+ * Starts an application. Reads the environment and the configuration, opens the log and the
+ * database, and calls `register` of each plugin and of the application. Throws a ConfigurationError
+ * that lists every problem with the configuration. If the start fails, closes everything it has
+ * opened.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -134,7 +133,9 @@ export async function startApplication(
   }
 }
 
-/** Opens the application's own database, or the database at `database_url`. */
+/**
+ * Opens the database: the one that the application has passed, or else the one at `database_url`.
+ */
 function openStore(
   definition: ApplicationDefinition,
   kit: KitConfig,
@@ -154,8 +155,8 @@ function openStore(
 type Phase = 'plugins' | 'application' | 'started';
 
 /**
- * A started application that mounts Portico. A framework extends this class with accounts, sessions
- * and a router.
+ * A started application into which Portico is mounted. A framework extends this class with
+ * accounts, sessions and a router.
  */
 export class StartedApplication implements Application {
   readonly directory: string;
@@ -178,8 +179,8 @@ export class StartedApplication implements Application {
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
   /**
-   * Routes to add after all other routes. Portico skips a route in this list if another route has
-   * the same path.
+   * The routes to add after all other routes. Each one is skipped if another route has the same
+   * name or path.
    */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
@@ -187,7 +188,7 @@ export class StartedApplication implements Application {
   readonly #routes = new Map<string, Route>();
   readonly #closing: (() => Promise<void>)[] = [];
 
-  /** `views` are the folders of the framework's views. These views override Portico's own views. */
+  /** `views` are the folders with the framework's views, which override Portico's own views. */
   constructor(
     parts: ApplicationParts,
     views: readonly string[] = [],
@@ -227,8 +228,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Calls `register` of each plugin, then of the application. Each plugin's `around` wraps the
-   * application's `register`. The first plugin's `around` is the outermost.
+   * Calls `register` of each plugin, and then `register` of the application. The plugins' `around`
+   * hooks run around the application's `register`. The first plugin's hook is the outermost.
    */
   async registerParts(): Promise<void> {
     const { plugins = [], register } = this.definition;
@@ -246,8 +247,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Adds the routes for the branding files and the routes with `yields`. Skips a route if another
-   * route has the same name or path.
+   * Adds the routes of the branding files, and the routes with `yields`. Skips a route if another
+   * one has the same name or path.
    */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
@@ -259,7 +260,10 @@ export class StartedApplication implements Application {
     }
   }
 
-  /** The path prefix of incoming requests to endpoints. Empty if a proxy removes the base path. */
+  /**
+   * The path prefix of the requests that reach the endpoints. Empty if a proxy removes the base
+   * path.
+   */
   protected get mountPath(): string {
     return this.config['base_path_stripped'] === true ? '' : this.basePath;
   }
@@ -317,8 +321,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Answers requests to plugin routes. The doctor calls this method. Clients' requests arrive
-   * through the application's mount instead.
+   * Answers a request to a plugin's route. Only the doctor calls this method, because requests from
+   * clients arrive through the application's mount.
    */
   async fetch(request: Request, _connection?: Connection): Promise<Response> {
     const path = readPath(request.url);

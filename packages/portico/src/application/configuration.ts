@@ -12,7 +12,7 @@ import { unknownKeyProblem } from './keys-of-packages.ts';
 import { kitConfiguration, type KitConfig } from './keys.ts';
 import { HTTP_NEEDS_DEV } from './public-url.ts';
 
-/** The `log:path` value that means standard output. */
+/** The value of `log:path` for standard output. */
 export const STANDARD_OUTPUT = '-';
 
 /** Returns the absolute path of the application's folder. */
@@ -21,9 +21,9 @@ export function getDirectory({ directory = '.' }: ApplicationDefinition): string
 }
 
 /**
- * Returns an application's configuration. The plugins' defaults override the kit's defaults, and
- * the application's values override all defaults. Throws a ConfigurationError that names every
- * problem. `base` replaces the process's environment.
+ * Returns the validated configuration of an application. Plugins' defaults override the kit's
+ * defaults, and the application's values override all defaults. Throws a ConfigurationError that
+ * lists every problem. `base` replaces the environment of the process.
  */
 export function readConfiguration(
   definition: ApplicationDefinition,
@@ -70,7 +70,7 @@ export function readConfiguration(
   throw new ConfigurationError(problems);
 }
 
-/** Returns the problems that Portico can find before it validates the values. */
+/** Returns the problems that can be found before the values are validated. */
 function earlyProblems(
   { database }: ApplicationDefinition,
   chosen: ConfigMap,
@@ -90,8 +90,8 @@ function earlyProblems(
 }
 
 /**
- * Names each missing environment variable in the problem of the key that the variable sets. If the
- * key has no problem yet, adds a problem.
+ * Adds the names of missing environment variables to the messages of the problems that they cause.
+ * If a missing variable has caused no problem yet, adds one.
  */
 function withVariables(
   problems: readonly ConfigurationProblem[],
@@ -117,7 +117,7 @@ function withVariables(
 }
 
 /**
- * The configuration keys for connections that Portico opens. These keys have no effect if the
+ * The configuration keys for the connections that Portico opens. They have no effect if the
  * application passes its own database.
  */
 const OF_OWN_CONNECTIONS = [
@@ -127,7 +127,7 @@ const OF_OWN_CONNECTIONS = [
   'database_statement_timeout',
 ];
 
-/** Throws a ConfigurationError if `plugins` contains a value that is not a plugin. */
+/** Throws a ConfigurationError if `plugins` contains anything that is not a plugin. */
 export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
     const key = `plugins:${index}`;
@@ -152,8 +152,8 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
 }
 
 /**
- * Returns the application's display name: `name`, or else `oauth_server:name`, or else the host of
- * `public_url`.
+ * Returns the name of the application that users see: the setting `name`, or else
+ * `oauth_server:name`, or else the host of `public_url`.
  */
 export function applicationName(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
@@ -163,13 +163,13 @@ export function applicationName(config: ConfigMap, publicUrl: string): string {
 // --- merging and validating ----------------------------------------------------------------------
 
 /**
- * Merges layers of configuration. Later layers override earlier ones.
+ * Merges layers of configuration. A later layer overrides earlier ones.
  *
- * - Maps are merged by key.
- * - Arrays are merged by position. If the later array is shorter, the earlier array's remaining
- *   elements stay.
- * - Any other value replaces the earlier one.
- * - An undefined value changes nothing.
+ * - Maps are merged key by key.
+ * - Arrays are merged by position. If the later array is shorter, the remaining elements of the
+ *   earlier one stay.
+ * - All other values replace the earlier value.
+ * - The value undefined changes nothing.
  */
 export function mergeConfig(...layers: readonly ConfigMap[]): ConfigMap {
   return layers.reduce<ConfigMap>((under, over) => mergeMaps(under, over), {});
@@ -179,8 +179,8 @@ function mergeMaps(under: ConfigMap, over: ConfigMap): ConfigMap {
   const merged = new Map(Object.entries(under));
   for (const [key, value] of Object.entries(over))
     merged.set(key, mergeValues(merged.get(key), value));
-  // `Object.fromEntries` treats `__proto__` as an ordinary key, so a configuration cannot replace
-  // the prototype.
+  // `Object.fromEntries` treats `__proto__` as an ordinary key, so a configuration cannot replace a
+  // prototype.
   return Object.fromEntries(merged);
 }
 
@@ -200,15 +200,15 @@ function isMap(value: ConfigValue): value is ConfigMap {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Formats a configuration key for messages, for example `oauth_server:name`. */
+/** Returns a configuration key as text for messages, for example `oauth_server:name`. */
 function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }
 
 /**
- * Validates each top-level key that has a schema, and adds the schema's defaults. Keys without a
- * schema belong to the application and stay unchanged. Throws a ConfigurationError that names every
- * problem.
+ * Validates each top-level key that has a schema, and fills in default values. Keys without a
+ * schema belong to the application and are not changed. Throws a ConfigurationError that lists
+ * every problem.
  */
 export function validateConfig(
   config: ConfigMap,
@@ -230,7 +230,7 @@ export function validateConfig(
           problems.push({ key: unknownKey, message: unknownKeyProblem(unknownKey) });
         }
       } else {
-        // For an invalid key of a map, Zod puts the message in an inner issue.
+        // If a key of a map is invalid, Zod puts the message into an inner issue.
         const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
         problems.push({ key: configurationKey(path), message: message ?? issue.message });
       }

@@ -10,94 +10,98 @@ import type { Plugin } from './plugin.ts';
 import type { Application } from './started-application.ts';
 
 /**
- * An application before it starts. It contains only data and functions. No files or connections are
- * open yet.
+ * An application that has not been started. It contains only data and functions, and no open files
+ * or connections.
  */
 export interface ApplicationDefinition {
   /**
-   * The application's folder, which contains `.env`, `storage`, `logs` and `views`. By default, the
-   * console uses the folder of the package.json that it has found, and servers use the current
-   * folder. Set this option if your server starts in another folder. In bundled code, do not use
-   * `import.meta.dirname` for it, because its value is undefined there.
+   * The folder of the application, which contains `.env`, `storage`, `logs` and `views`. By
+   * default, the console uses the folder of the package.json it finds, and servers use the working
+   * directory. Set this option if your server starts in another directory. In bundled code, do not
+   * use `import.meta.dirname` here, because it is undefined there.
    */
   readonly directory?: string | undefined;
-  /** The application's configuration. Overrides the plugins' defaults. */
+  /** The configuration of the application. It overrides the plugins' defaults. */
   readonly config: ConfigMap | ((env: Environment) => ConfigMap);
   /**
-   * The schemas of the application's own top-level keys. Portico does not check keys without a
-   * schema, and passes them on unchanged.
+   * The schemas for the application's own top-level keys. Keys without a schema are not checked,
+   * and stay unchanged.
    */
   readonly configuration?: Readonly<Record<string, ConfigSchema>>;
   /**
-   * The application's own database pool or file, instead of `database_url`: `fromPostgres(pool)`,
-   * `fromMysql(pool)` or `fromSqlite(db)`.
+   * The application's own database pool or file, as `fromPostgres(pool)`, `fromMysql(pool)` or
+   * `fromSqlite(db)`. It is used instead of `database_url`.
    */
   readonly database?: BorrowedDatabase;
-  /** The plugins, in order. A later plugin's defaults override an earlier plugin's. */
+  /**
+   * The plugins, in order. If two plugins set the same default, the later plugin's default applies.
+   */
   readonly plugins?: readonly Plugin[];
   /**
-   * A framework that serves the application, for example `@portico/kit`. Do not set this property
-   * if the application mounts Portico.
+   * The framework that serves the application, for example `@portico/kit`. Omit this property if
+   * you mount Portico into your application.
    */
   readonly framework?: Framework;
-  /** The application's own migrations. Portico applies them after the plugins' migrations. */
+  /** The migrations of the application. They are applied after those of the plugins. */
   readonly migrations?: readonly Migration[];
   /**
-   * Receives the plugins' measurements, for example `opentelemetry()` from `portico/telemetry`. By
-   * default, Portico measures nothing.
+   * Receives the measurements of plugins, for example `opentelemetry()` from `portico/telemetry`.
+   * Default: nothing is measured.
    */
   readonly telemetry?: Telemetry;
-  /** The folder of the application's own views. Defaults to `views` in the application's folder. */
+  /** The folder with the application's views. Default: `views` in the application's folder. */
   readonly views?: string;
-  /** The application's own console commands. */
+  /** Adds the application's console commands. */
   readonly commands?: AddCommands;
   /**
-   * Adds the application's routes and event listeners. Called after the plugins have registered.
+   * Adds the application's routes and event listeners. Called after all plugins have registered.
    */
   readonly register?: (application: Application) => void | Promise<void>;
 }
 
-/** The configuration that an application starts with. */
+/** The environment and the validated configuration of an application. */
 export interface Configuration {
-  /** The environment. Variables of the process override variables in `.env` or `.env.local`. */
+  /**
+   * The environment variables. Variables of the process override those in `.env` or `.env.local`.
+   */
   readonly env: Environment;
-  /** `dev` or `prod`, from `APP_ENV`. */
+  /** `dev` or `prod`, from the variable `APP_ENV`. */
   readonly mode: Application['mode'];
   /** The absolute path of the application's storage folder. */
   readonly storageDirectory: string;
-  /** The whole validated configuration, including defaults. */
+  /** The complete validated configuration, including default values. */
   readonly config: ConfigMap;
   /** The kit's own settings. */
   readonly kit: KitConfig;
-  /** The branding of pages. Null means Portico's own design. */
+  /** The branding of the pages, or null for Portico's own design. */
   readonly branding: Branding | null;
 }
 
-/** The configuration and resources that an application starts with. */
+/** What an application needs to start: its configuration, and open resources. */
 export interface ApplicationParts {
   /** The application's definition. */
   readonly definition: ApplicationDefinition;
   /** The application's configuration. */
   readonly configuration: Configuration;
-  /** The open log of `log:path`. */
+  /** The open log, which writes to `log:path`. */
   readonly log: ClosableLog;
-  /** The open store. */
+  /** The open database. */
   readonly database: OpenedDatabase;
-  /** Returns milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a number from 0 up to, but not including, 1. */
+  /** Returns a random number from 0 up to, but not including, 1. */
   readonly random: () => number;
 }
 
 /**
- * Builds a complete application with accounts, sessions and routes from a definition.
+ * Creates a complete application with accounts, sessions and routes from its definition.
  * `@portico/kit` implements this interface.
  */
 export interface Framework {
-  /** Returns the framework's migrations that the definition needs. */
+  /** Returns the framework's migrations that this definition needs. */
   migrations(definition: ApplicationDefinition): readonly Migration[];
   /** Returns the framework's console commands, for example `serve`. */
   commands(plugins: readonly Plugin[]): readonly AddCommands[];
-  /** Builds the application and registers its parts. */
+  /** Creates the application and registers its parts. */
   start(parts: ApplicationParts): Promise<Application>;
 }

@@ -4,8 +4,8 @@ import { parseEnv } from 'node:util';
 import type { Environment } from './config-map.ts';
 
 /**
- * Returns an application's environment. Variables of the process override variables in `.env` in
- * the application's folder. If `.env.local` exists, it replaces `.env` completely.
+ * Returns the environment of an application. Variables of the process override those in the file
+ * `.env` in the application's folder. If `.env.local` exists, it is read instead of `.env`.
  */
 export function loadEnvironment(directory: string, base: Environment = withoutLent()): Environment {
   const file = ['.env.local', '.env']
@@ -14,14 +14,14 @@ export function loadEnvironment(directory: string, base: Environment = withoutLe
   return file === undefined ? { ...base } : { ...parseEnv(readFileSync(file, 'utf8')), ...base };
 }
 
-/** The variables that `lendEnvironment` has added to the process's environment. */
+/** The variables that `lendEnvironment` has added to the environment of the process. */
 let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
- * Adds the variables in `.env` to the process's environment, except variables that are already set.
- * The application's own start command loads this file (`node --env-file=.env`, dotenv), so some of
- * its code expects the variables there. First removes the variables that an earlier call added for
- * another application.
+ * Adds the variables of the application's environment file to the process. Variables that are
+ * already set keep their values. Some code expects these variables, because the application's own
+ * start command loads the file (`node --env-file=.env`, dotenv). First removes the variables that
+ * an earlier call added for another application.
  */
 export function lendEnvironment(directory: string): void {
   takeEnvironmentBack();
@@ -31,15 +31,17 @@ export function lendEnvironment(directory: string): void {
 }
 
 /**
- * Removes the variables that `lendEnvironment` added, unless their values have changed since.
- * Otherwise, the next application in this process would use this application's database.
+ * Removes the variables that `lendEnvironment` has added, unless their values have changed since
+ * then. Otherwise, the next application in this process would use this application's database.
  */
 export function takeEnvironmentBack(): void {
   for (const name of lent.keys()) if (isLent(name)) Reflect.deleteProperty(process.env, name);
   lent = new Map();
 }
 
-/** Returns the process's environment without the variables that were added for one application. */
+/**
+ * Returns the environment of the process without the variables that `lendEnvironment` has added.
+ */
 function withoutLent(): Environment {
   if (lent.size === 0) return process.env;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isLent(name)));

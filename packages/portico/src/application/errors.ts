@@ -1,4 +1,4 @@
-/** A console command failed. The user sees only the message, on one line. */
+/** Thrown if a console command fails. The user sees only the message, on one line. */
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
 }

@@ -1,23 +1,26 @@
 import type { Log } from '@portico/sql';
 import type { Events } from './started-application.ts';
 
-/** The two host hooks and the kit's events. Plugins also emit their own events. */
+/** The names of the two host hooks and of the kit's events. Plugins emit further events. */
 export const Event = {
-  /** The host hook for exceptions. A listener receives the exception and can return a response. */
+  /**
+   * The hook for exceptions. A listener receives the exception, and can return the response to
+   * send.
+   */
   EXCEPTION: 'exception',
   /**
-   * The host hook for responses. A listener receives every response and can return another response
-   * to send instead.
+   * The hook for responses. A listener receives every response, and can return another one to send
+   * instead.
    */
   RESPONSE_HEADER: 'response_header',
   /**
-   * Emitted if a sign-in fails because the password is wrong or no account has the identifier. The
-   * listeners run before the server sends the response. The payload is a FailedSignIn.
+   * Emitted if a sign-in fails, because the password is wrong or no account has the identifier.
+   * Listeners run before the response is sent. The payload is a FailedSignIn.
    */
   SIGN_IN_FAILED: 'sign_in_failed',
   /**
-   * Emitted when the kit first answers a sign-in with 429, after many failures. The payload is a
-   * FailedSignIn. Emitted again only after a quarter of an hour without a failure.
+   * Emitted when the kit answers a sign-in with 429 for the first time, after many failures.
+   * Emitted again only after 15 minutes without a failure. The payload is a FailedSignIn.
    */
   SIGN_IN_SLOWED: 'sign_in_slowed',
   /**
@@ -30,7 +33,7 @@ export const Event = {
 type Listener = (payload: unknown) => unknown;
 const NONE: readonly Listener[] = [];
 
-/** Emits events, and runs the host hooks for exceptions and responses. */
+/** Emits events, and runs the host's hooks for exceptions and responses. */
 export class HostEvents implements Events {
   readonly #listeners = new Map<string, Listener[]>();
   readonly #log: Log;
@@ -53,7 +56,10 @@ export class HostEvents implements Events {
     }
   }
 
-  /** Returns the first response that a listener returns for the exception, or null. */
+  /**
+   * Passes an exception to the listeners, and returns the first response that one of them returns.
+   * Returns null if there is none.
+   */
   async answerException(exception: unknown): Promise<Response | null> {
     for (const listener of this.#registered(Event.EXCEPTION)) {
       const response = await listener(exception);
@@ -62,7 +68,7 @@ export class HostEvents implements Events {
     return null;
   }
 
-  /** Returns the response after all listeners have run. */
+  /** Passes a response through all listeners, and returns the result. */
   passResponse(response: Response): Response | Promise<Response> {
     const passing = this.#registered(Event.RESPONSE_HEADER);
     return passing.length === 0 ? response : pass(response, passing);

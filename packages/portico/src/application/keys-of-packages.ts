@@ -1,14 +1,14 @@
-/** A feature in a separate package. */
+/** A feature that a separate package provides. */
 interface PackagedFeature {
   /** The package's name. */
   readonly name: string;
-  /** The name of the exported feature. */
+  /** The name under which the package exports the feature. */
   readonly feature: string;
 }
 
 /**
- * The configuration keys of features in separate packages. A key works only if the application
- * lists the package's feature in `features`.
+ * The configuration keys that separate packages add. A key is valid only if the application lists
+ * the package's feature in `features`.
  */
 const KEYS: Readonly<Record<string, PackagedFeature>> = {
   'oauth_server:admin_permission': { name: '@portico/admin', feature: 'administration' },

@@ -5,12 +5,15 @@ import { LONGEST_LIFETIME } from '../keys/times.ts';
 import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 
-/** Matches an empty string, or a PostgreSQL schema name that is neither reserved nor too long. */
+/**
+ * Matches an empty string, or a name for a PostgreSQL schema. The name must not be reserved or too
+ * long.
+ */
 const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 
 const FOURTEEN_DAYS = 14 * 24 * 3600;
 
-/** The kit's own configuration keys whose defaults do not depend on the environment. */
+/** The kit's configuration keys whose defaults are the same in every environment. */
 const sameEverywhere = {
   base_path: basePathSchema.default(''),
   base_path_stripped: trueOrFalse.default(false),
@@ -70,7 +73,7 @@ const sameEverywhere = {
 } satisfies Readonly<Record<string, ZodType>>;
 
 /**
- * Returns the kit's own configuration keys with their defaults. `databaseUrl` is the default of
+ * Returns the kit's configuration keys with their defaults. `databaseUrl` is the default value of
  * `database_url`.
  */
 export function kitConfiguration(mode: 'dev' | 'prod', databaseUrl: string) {
@@ -81,7 +84,7 @@ export function kitConfiguration(mode: 'dev' | 'prod', databaseUrl: string) {
   };
 }
 
-/** The kit's own keys after validation, including defaults. */
+/** The values of the kit's configuration keys after validation, including defaults. */
 export type KitConfig = {
   [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<
     ReturnType<typeof kitConfiguration>[Key]

@@ -7,65 +7,64 @@ import type { ConfigMap, ConfigValue, Environment } from './config-map.ts';
 import type { AddCommands } from './console-context.ts';
 import type { Application } from './started-application.ts';
 
-/** Configuration sections without types: any key with any value is allowed. */
+/** Configuration sections whose types are not declared. Any key with any value is allowed. */
 export type UntypedSections = { readonly [section: string]: ConfigValue };
 
 /**
- * A plugin of an application.
+ * A plugin, which adds a part to an application.
  *
- * `Sections` are the top-level configuration keys that the plugin adds, as an application writes
- * them: `Plugin<{ shop: { currency?: string } }>`. Without `Sections`, the compiler does not check
- * keys.
+ * `Sections` contains the top-level configuration keys that the plugin adds. Declare them as an
+ * application writes them: `Plugin<{ shop: { currency?: string } }>`. Without `Sections`,
+ * TypeScript does not check the keys.
  */
 export interface Plugin<Sections extends object = UntypedSections> {
-  /** The plugin's name in lower snake case, which is also the name of its configuration section. */
+  /** The name of the plugin and of its configuration section, in lowercase with underscores. */
   readonly name: string;
   /**
-   * The plugin's default configuration. The application's values override it. Maps merge by key,
-   * and arrays by position.
+   * The plugin's default configuration, which the application's values override. Maps are merged by
+   * key, and arrays by position.
    */
   readonly defaults: ConfigMap | ((env: Environment) => ConfigMap);
   /**
-   * The environment variables that `defaults` reads, each with the configuration key that the
-   * variable sets. If the key is missing, the reported problem names the variable.
+   * The environment variables that `defaults` reads, each with the configuration key it sets. If
+   * the key is missing, the error message names the variable.
    */
   readonly variables?: Readonly<Record<string, string>>;
   /**
-   * The schemas of the plugin's top-level keys. A problem names its key with colons, for example
-   * `shop:currency`.
+   * The schemas of the plugin's top-level keys. In error messages, the names of nested keys are
+   * joined with colons, for example `shop:currency`.
    */
   readonly configuration: {
     readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]>;
   };
-  /** Returns the problems with combinations of keys. Called only if each key is valid by itself. */
+  /** Returns problems with combinations of keys. Called only if each single key is valid. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
-   * The `Authorization` schemes that clients use, for example Bearer. Requests with these schemes
-   * use no session or cookies, so they skip the session-wide CSRF check. Default: none.
+   * The `Authorization` schemes for access tokens, for example Bearer. Requests with these schemes
+   * use no session or cookies, so they need no CSRF check. Default: none.
    */
   readonly tokenSchemes?: (config: ConfigMap) => readonly string[];
-  /** Returns the languages and texts of the pages from the configuration. Default: only English. */
+  /**
+   * Returns the languages and texts of pages, as set in the configuration. Default: only English.
+   */
   readonly words?: (config: ConfigMap) => Pick<SpeakingOptions, 'languages' | 'own' | 'catalogs'>;
-  /** Returns the branding of pages. Defaults to Portico's own design. */
+  /** Returns the branding of pages. Default: Portico's own design. */
   readonly branding?: (
     config: ConfigMap,
     place: Omit<BrandedPlace, 'application'>,
   ) => FoundBranding;
   /**
-   * The plugin's migrations, in order. The list may be empty. A function receives the configuration
-   * and returns the migrations that this configuration needs. If the configuration is unknown, the
-   * function receives an empty configuration and returns the migrations that every configuration
-   * needs.
+   * The plugin's migrations, in order. A function receives the configuration, and returns the
+   * migrations that this configuration needs. If the configuration is not known, the function
+   * receives an empty one, and returns the migrations that every configuration needs.
    */
   readonly migrations: readonly Migration[] | ((config: ConfigMap) => readonly Migration[]);
-  /**
-   * The absolute path of the folder with the plugin's default views. Null if the plugin has no
-   * views.
-   */
+  /** The absolute path of the folder with the plugin's default views, or null if it has none. */
   readonly views: string | null;
   /**
-   * Returns why the plugin sent a user to the kit's sign-in page, so that the page can show the
-   * reason. Reads the reason from `returnTo`. Returns null if this plugin did not send the user.
+   * Returns the application that waits for the user to sign in and return to `returnTo`, so that
+   * the kit's sign-in page can show it. Returns null if this plugin did not send the user to the
+   * page.
    */
   readonly waitingFor?: (
     application: Application,
@@ -74,22 +73,22 @@ export interface Plugin<Sections extends object = UntypedSections> {
   ) => Promise<WaitingFor | null>;
   /**
    * Adds the plugin's console commands. The function can return a promise, for example to load the
-   * commands first. Portico waits for the promise.
+   * commands first. Portico waits for this promise.
    */
   readonly commands: (...given: Parameters<AddCommands>) => void | Promise<void>;
   /**
    * Adds routes, middleware and services while the application starts. The database schema may not
-   * exist yet.
+   * exist at this time.
    */
   register(application: Application): void | Promise<void>;
   /**
-   * Returns a warning, in one sentence, for each feature that does not work in the current setup.
-   * `serve` prints and logs these warnings but still starts.
+   * Returns warnings about features that do not work in the current setup, one sentence each.
+   * `serve` prints and logs these warnings, but still starts.
    */
   readonly warnings?: (application: Application) => readonly string[];
   /**
    * Runs the application's `register`. A plugin can use this hook to make functions such as
-   * `tool()` work inside `register`.
+   * `tool()` work inside `register`. The hook itself must call `register`.
    */
   readonly around?: (application: Application, register: () => Promise<void>) => Promise<void>;
 }

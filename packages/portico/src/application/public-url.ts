@@ -2,10 +2,13 @@ import { z, type ZodType } from 'zod';
 import { basePathProblems } from '../http/base-path.ts';
 import { isLoopback } from '../http/loopback.ts';
 
-/** The message for a `public_url` that is valid only in development. */
+/** The error message for a `public_url` that is allowed only in development. */
 export const HTTP_NEEDS_DEV = 'must be https (http is allowed only on loopback with APP_ENV=dev)';
 
-/** `public_url`: an absolute https origin. Under `APP_ENV=dev`, http is allowed on loopback. */
+/**
+ * The schema of `public_url`, which must be an absolute https origin. With `APP_ENV=dev`, http is
+ * also allowed on loopback.
+ */
 export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
   const hint = 'set it to the origin that people use, such as https://app.example.com';
   return z
@@ -19,7 +22,7 @@ export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
     });
 }
 
-/** `base_path`: the path prefix of the endpoints on the origin of `public_url`. */
+/** The schema of `base_path`, the path prefix of all endpoints below the origin of `public_url`. */
 export const basePathSchema: ZodType<string> = z
   .string({ error: 'must be a path such as /auth, or empty' })
   .superRefine((value, context) => {
@@ -36,7 +39,7 @@ function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
     return 'must be https';
   }
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
-  // An origin has no path. One trailing slash is allowed.
+  // An origin has no path, but allow one slash at the end.
   if (value !== url.origin && value !== `${url.origin}/`)
     return `must be an origin without a path: use ${url.origin}`;
   return null;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Matches a path on this origin. */
+/** Matches the path of a page on this origin. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?#-]*$/;
 
 const HTTPS = /^https:\/\/[^\s\\]+$/;
@@ -14,7 +14,7 @@ function leadsSomewhere(href: string): boolean {
 const MESSAGE = 'must be an https URL, or a path such as /terms';
 const link = z.string({ error: MESSAGE }).refine(leadsSomewhere, MESSAGE);
 
-/** The `sign_in_links` configuration section. */
+/** The schema of the section `sign_in_links`. */
 export const signInLinksSchema = z.strictObject(
   { forgot_password: link.optional(), terms: link.optional() },
   { error: 'must be an object { forgot_password, terms }' },

@@ -6,67 +6,69 @@ import type { Host } from '../host/host.ts';
 import type { KeySigner } from '../keys/signers.ts';
 import type { OutboundOptions } from '../http/outbound/guarded-request.ts';
 
-/** The options for creating a server. */
+/** The options of `createAuthorizationServer`. */
 export interface AuthorizationServerOptions<Context = unknown> {
-  /** The application's public origin, `public_url`. The issuer is this origin plus `basePath`. */
+  /**
+   * The public origin of the application, as in `public_url`. The issuer is this origin plus
+   * `basePath`.
+   */
   readonly publicUrl: string;
   /**
-   * The prefix of every endpoint's path, for example `/auth`. It is part of the issuer. Default:
+   * The path prefix of all endpoints, for example `/auth`. It is part of the issuer. Default:
    * empty.
    */
   readonly basePath?: string;
-  /** Whether a proxy removes `basePath` before a request arrives. Default: false. */
+  /** Whether a proxy removes `basePath` from the path of each request. Default: false. */
   readonly basePathStripped?: boolean;
-  /** The section `oauth_server`, validated by `oauthServerConfiguration`. */
+  /** The section `oauth_server`, as validated by `oauthServerConfiguration`. */
   readonly config: OAuthServerConfig;
-  /** Your application. The server asks it about users and their browsers. */
+  /** Connects the server to your application's users and their browsers. */
   readonly host: Host<Context>;
   /**
-   * Your own features, in addition to Portico's (docs/extending.md). Validate `config` with
-   * `configurationWith(features)`.
+   * Your own features, in addition to those of Portico (docs/extending.md). If you use this option,
+   * validate `config` with `configurationWith(features)`.
    *
    * @example
    * createAuthorizationServer({ publicUrl, config, host, database, features: [maintenance] });
    */
   readonly features?: readonly Feature[];
   /**
-   * The database that stores the server's data. Create its schema with `oauthServerMigrations`. If
-   * the configuration turns on features with their own tables, use `migrationsWith(config)`
-   * instead.
+   * The database for the server's data. Create its tables with `oauthServerMigrations`. If the
+   * configuration turns on features with their own tables, use `migrationsWith(config)` instead.
    */
   readonly database: Database;
   /**
-   * Returns the time in milliseconds since 1970. Tests can pass their own clock. Default: the
-   * system's clock.
+   * Returns the time in milliseconds since 1970. Tests can pass another clock. Default: the system
+   * clock.
    */
   readonly clock?: () => number;
   /**
    * Whether this is a development environment. If true, error pages show details that otherwise
    * appear only in the log. If `publicUrl` is also a loopback address, client metadata documents
-   * may be on loopback too. Default: false.
+   * may be on loopback. Default: false.
    */
   readonly showsDetails?: boolean;
-  /** Settings for fetching client documents. Defaults to the system's settings. */
+  /** The settings for fetching client documents. Default: the system's settings. */
   readonly outbound?: OutboundOptions;
   /**
-   * Measures the server, for example with `opentelemetry()` from `portico/telemetry`. By default,
-   * the server measures nothing.
+   * Measures the server, for example `opentelemetry()` from `portico/telemetry`. Default: nothing
+   * is measured.
    */
   readonly telemetry?: Telemetry;
   /**
-   * The absolute path of a folder with your own messages: one file `<tag>.json` per language. The
-   * files replace texts on the pages or add a language (docs/pages.md). Default: no folder.
+   * The absolute path of a folder with your own texts for pages, with one file `<tag>.json` for
+   * each language. The files replace Portico's texts or add languages (docs/pages.md). Default: no
+   * folder.
    */
   readonly messages?: string;
   /**
-   * Signing keys that are not stored in files. Every process of a server must have the same keys.
+   * Signing keys that are not stored in files. All processes of a server must have the same keys.
    * Default: none.
    */
   readonly keySigners?: readonly KeySigner[];
   /**
    * Returns a random number from 0 up to, but not including, 1. While an attacker guesses client
-   * secrets, the server uses the number to choose which attempts are allowed. Default: the system's
-   * random source.
+   * secrets, this number decides which attempts are allowed. Default: the system's random source.
    */
   readonly random?: () => number;
 }

@@ -39,8 +39,8 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServerOptions } from './authorization-server-options.ts';
 
 /**
- * Creates an authorization server. Does not access the database. `key_path` must be absolute.
- * Throws a ConfigurationError if settings are not valid.
+ * Creates an authorization server, without accessing the database. `key_path` must be absolute.
+ * Throws a ConfigurationError if settings are invalid.
  */
 export function createAuthorizationServer<Context = unknown>(
   options: AuthorizationServerOptions<Context>,
@@ -117,7 +117,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   return assembled;
 }
 
-/** Returns the public members that do not depend on endpoints. */
+/** Returns the server's public members that do not depend on its endpoints. */
 function publicMembers(server: Server) {
   return {
     issuer: server.issuer,
@@ -139,7 +139,7 @@ function publicMembers(server: Server) {
   };
 }
 
-/** Builds the objects that several endpoints share. */
+/** Creates the objects that several endpoints share. */
 function buildParts({ server, contributions }: Foundation) {
   const { config, host, scopes } = server;
   const resources = new ProtectedResources(server, contributions);
@@ -157,7 +157,7 @@ function buildParts({ server, contributions }: Foundation) {
   return { resources, bearerTokens, claims, lastUse, clients, authorize };
 }
 
-/** Builds the handlers of the endpoints that every server has. */
+/** Creates the handlers of the endpoints that every server has. */
 function buildHandlers(
   { server, contributions }: Foundation,
   parts: ReturnType<typeof buildParts>,
@@ -213,7 +213,10 @@ function tokenEndpoint(
   );
 }
 
-/** Returns the endpoints for the metadata of APIs, if the server publishes metadata. */
+/**
+ * Returns the endpoints that publish the metadata of APIs. Returns none if the server does not
+ * publish it.
+ */
 function resourceMetadataEndpoints(
   resources: ProtectedResources,
   by: Answering,

@@ -4,7 +4,7 @@ import type { BrandedPlace, Branding, FoundBranding } from '../pages/branding.ts
 import type { Feature } from '../feature.ts';
 import type { CompleteHost } from '../host/host.ts';
 
-/** Returns the branding of pages that a feature provides, or null. */
+/** Returns the branding of pages, or null if no feature provides one. */
 export function getBranding(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -15,8 +15,8 @@ export function getBranding(
 }
 
 /**
- * Like `getBranding`, but for a server that has only the `oauth_server` section. Throws a
- * ConfigurationError that lists all problems.
+ * Returns the branding for a server without an application, which has only the section
+ * `oauth_server`. Throws a ConfigurationError that lists every problem.
  */
 export function brandingWithoutApplication(
   features: readonly Feature[],
@@ -29,7 +29,8 @@ export function brandingWithoutApplication(
 }
 
 /**
- * Returns a host that adds the branding to every page, even to pages that the host renders itself.
+ * Returns a host that adds the branding to every page. This includes pages that the host renders
+ * itself.
  */
 export function branded(host: CompleteHost, branding: Branding | null): CompleteHost {
   if (branding === null) return host;

@@ -7,27 +7,27 @@ import type { CompleteHost, Host } from '../host/host.ts';
 import type { SessionEnds } from '../host/session-ends.ts';
 
 /**
- * The defaults for methods and properties that a host omits. While Portico creates the server, it
- * calls `log`, `renderer` and `passwordHasher` for each of these members that the host omits.
- * Later, it calls the other methods in place of the host's omitted methods.
+ * The defaults for methods and properties that a host omits. When Portico creates a server, it
+ * calls `log`, `renderer` and `passwordHasher` if the host omits the corresponding member. Portico
+ * calls the other methods later, whenever it would call the omitted method.
  */
 export interface HostDefaults {
   log(): Log;
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
   /**
-   * Returns the client's IP address for the current request, or null if the address is unknown.
-   * Called if the framework's request contains no address.
+   * Returns the IP address of the client that sent the current request, or null if it is unknown.
+   * Called if the framework's request does not contain the address.
    */
   clientAddress(): string | null;
-  /** Receives audit events. Portico also writes them to the log. */
+  /** Receives audit events, after Portico has written them to the log. */
   audit(event: AuditEvent): Promise<void>;
 }
 
 /**
- * Completes an application's host: adds defaults for missing methods and properties, and passes the
- * request's context to each method. The kit's host is already complete and does not need this
- * function.
+ * Completes the host of an application. Adds defaults for missing methods and properties, and
+ * passes the request's context to each method. Not needed for the kit's host, which is already
+ * complete.
  */
 export function completeHost<Context>(
   host: Host<Context>,
@@ -35,14 +35,13 @@ export function completeHost<Context>(
   browsers: Browsers,
   sessions: SessionEnds,
 ): CompleteHost {
-  // The context comes from the mount. The application declares the `Context` type that its mount
-  // passes.
+  // The context is what the mount passes. The application must declare the matching `Context` type.
   const context = () => currentContext() as Context;
   requirePath('loginUrl', host.loginUrl);
   requirePath('signOut', host.signOut);
   requirePath('reauthenticateUrl', host.reauthenticateUrl);
   const log = withCurrentRequestId(host.log ?? defaults.log());
-  // Bind the methods, because the host may be a class instance.
+  // Bind the methods, because the host can be an instance of a class.
   const render = host.render?.bind(host);
   const address = host.clientAddress?.bind(host);
   const audit = host.audit?.bind(host);
@@ -87,7 +86,7 @@ type AccountMember =
   | 'authenticatedAt'
   | 'sessionId';
 
-/** Returns the host methods for accounts and their sessions. */
+/** Returns the host methods that deal with accounts and sessions. */
 function getAccounts<Context>(
   host: Host<Context>,
   context: () => Context,
@@ -117,7 +116,10 @@ function getAccounts<Context>(
   };
 }
 
-/** Returns the host's reauthentication page as a function. */
+/**
+ * Returns a function that returns the URL of the host's reauthentication page, or null if the host
+ * has no such page.
+ */
 function completeReauthenticateUrl<Context>(
   host: Host<Context>,
   context: () => Context,
@@ -138,7 +140,8 @@ interface BrowserMembers {
 }
 
 /**
- * Returns the host methods for a browser. Uses the host's own browser secret, or a Portico cookie.
+ * Returns the host methods for browsers. If the host has no `browserSecret`, uses a Portico cookie
+ * instead.
  */
 function getBrowser<Context>(
   host: Host<Context>,
@@ -153,10 +156,11 @@ function getBrowser<Context>(
   const { signOut: way } = host;
   async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
-    // Record the end of the session before the sign-out. If the process stops in between, clients
-    // are still notified.
+    // Record the end of the session before the host signs the user out. Clients are then notified
+    // even if the process stops in between.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // Throw if the session id is not a string. Otherwise, Portico would silently notify no client.
+    // This call throws if the session id is not a string. Otherwise, Portico would silently notify
+    // no client.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;
@@ -200,8 +204,8 @@ function getBrowser<Context>(
 }
 
 /**
- * Throws if the value is a string but not a path on this host. `return_to` is a path, so a page on
- * another origin could not send people back.
+ * Throws if a string is not a path on this host. `return_to` is a path, so a page on another origin
+ * could not send users back.
  */
 function requirePath(member: string, given: unknown): void {
   if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
@@ -212,8 +216,8 @@ function requirePath(member: string, given: unknown): void {
 }
 
 /**
- * Returns the path with `returnTo` as the parameter `return_to`. Adds the parameter `acr_values` if
- * `acrValues` is not empty.
+ * Adds the parameter `return_to` with the value `returnTo` to the path. If `acrValues` is not
+ * empty, also adds the parameter `acr_values`.
  */
 export function withReturn(
   path: string,
@@ -226,8 +230,8 @@ export function withReturn(
 }
 
 /**
- * Returns the client's IP address from the framework's request: `ip`, which follows the framework's
- * proxy setting, or the remote address of Node's connection.
+ * Returns the client's IP address from the request of the framework. This is `ip`, which follows
+ * the framework's proxy setting, or the remote address of Node's connection.
  */
 function addressIn(context: unknown): string | null {
   const { ip, socket } = (context ?? {}) as {
@@ -238,7 +242,10 @@ function addressIn(context: unknown): string | null {
   return typeof address === 'string' ? address : null;
 }
 
-/** Writes an audit event as a log line, with `authorization` renamed to `authorizationId`. */
+/**
+ * Writes an audit event as a line of the log. The line contains `authorization` as
+ * `authorizationId`.
+ */
 function writeAuditLine(log: Log, event: AuditEvent): void {
   const { type, authorization, ...fields } = { authorization: undefined, ...event };
   const named = authorization === undefined ? {} : { authorizationId: authorization };

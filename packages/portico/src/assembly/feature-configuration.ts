@@ -10,18 +10,20 @@ import {
 import type { ConfigShape, Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 
-/** Validates the section `oauth_server` and adds its defaults. */
+/** The type of a schema that validates the section `oauth_server` and fills in default values. */
 export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerConfigInput> & {
-  /** The schema of each configuration key. */
+  /** The schemas of the configuration keys, by key. */
   readonly shape: Readonly<Record<string, z.ZodType>>;
 };
 
-/** Validates the section `oauth_server` and adds its defaults. Times are in seconds. */
+/**
+ * The schema of the section `oauth_server`. It validates the section and fills in default values.
+ * Times are in seconds.
+ */
 export const oauthServerConfiguration: OAuthServerConfiguration = configurationWith([]);
 
 /**
- * Returns a schema like `oauthServerConfiguration` that also accepts the configuration keys of your
- * own features.
+ * Returns a schema like `oauthServerConfiguration` that also accepts the keys of your own features.
  *
  * @example
  * const config = configurationWith([maintenance]).parse({ name: 'My app', scopes: {}, maintenance:
@@ -44,14 +46,17 @@ function unknownKeys(keys: readonly string[]): string {
     .join('; ');
 }
 
-/** Returns the top-level configuration keys that these features add to an application. */
+/**
+ * Returns the schemas of the top-level configuration keys that these features add to an
+ * application.
+ */
 export function getApplicationKeys(features: readonly Feature[]): ConfigShape {
   return getKeys(features, 'applicationConfig', []);
 }
 
 /**
- * Returns the configuration keys that features add, each with its schema. Throws if a feature adds
- * a key that already exists, because its schema would replace the existing schema.
+ * Returns the schemas of the configuration keys that features add. Throws if a feature adds a key
+ * that already exists, because its schema would replace the existing one.
  */
 function getKeys(
   features: readonly Feature[],
@@ -71,7 +76,7 @@ function getKeys(
   return Object.fromEntries(found) as z.ZodRawShape;
 }
 
-/** The value of the configuration key `branding`. */
+/** The type of the configuration key `branding`. */
 export type BrandingInput = OAuthServerConfigInput extends { readonly branding?: infer Given }
   ? NonNullable<Given>
   : never;

@@ -11,16 +11,16 @@ import type { SendingMode } from '../endpoints/replies/sending.ts';
 import type { Beginning } from '../store/grant.ts';
 import { INTROSPECTION } from '../store/grant-types.ts';
 
-/** A feature and its contributions to the server. */
+/** A feature that has started, with everything it adds to the server. */
 export type Started = Contribution & { readonly feature: Feature };
 
-/** The prefix of the names of Portico's endpoints. */
+/** The prefix with which the names of Portico's own endpoints begin. */
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if an endpoint of a feature has the name or path of another endpoint. Also throws if the
- * endpoint's name does not begin with the feature's name. The CSRF check skips endpoints by name,
- * and an application route might have the same name.
+ * Throws if a feature's endpoint has the same name or path as another endpoint. Also throws if its
+ * name does not begin with the feature's name. The CSRF check skips endpoints by name, so an
+ * endpoint must not have the name of a route of the application.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;
@@ -51,8 +51,8 @@ export function requireOwnEndpoints(features: readonly Feature[]): void {
 }
 
 /**
- * Returns the only feature with this member, or null. Throws a ConfigurationError if two features
- * have it.
+ * Returns the contribution of the only feature with this member, or null if no feature has it.
+ * Throws a ConfigurationError if two features have it.
  */
 export function findOnly<Adds extends object>(
   features: readonly (readonly [feature: Feature, adds: Adds])[],
@@ -66,14 +66,14 @@ export function findOnly<Adds extends object>(
 }
 
 /**
- * Matches the name of a grant. The store joins a client's grants into one string, separated by
- * spaces.
+ * Matches the name of a grant type. It must not contain spaces, because the database stores a
+ * client's grants in one string, separated by spaces.
  */
 const GRANT_NAME = /^[\x21-\x7E]{1,255}$/;
 
 /**
- * Returns the grant types of Portico and of features. Throws if a feature adds a grant type that
- * already exists.
+ * Returns all grant types: those of Portico, and those of features. Throws if a feature adds a
+ * grant type that already exists.
  */
 export function collectGrantTypes(started: readonly Started[]): readonly GrantType[] {
   const types = [...GRANT_TYPES];
@@ -98,8 +98,8 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
 const BEGINNINGS: readonly Beginning[] = ['person', 'organization', 'client'];
 
 /**
- * Throws if `begins` or `clients` of a grant type is not valid. The compiler does not check a grant
- * type that is written in JavaScript, and a wrong value could let every client use the grant.
+ * Throws if `begins` or `clients` of a grant type is invalid. In JavaScript, no compiler checks
+ * these values, and a wrong value could let every client use the grant.
  */
 function requireRules({ name: feature }: Feature, { name, begins, clients }: GrantType): void {
   if (begins !== null && !BEGINNINGS.includes(begins))
@@ -111,8 +111,8 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
     throw new Error(
       `The grant type ${name} of ${feature} must have clients: 'any' or 'confidential'`,
     );
-  // A client that requests tokens for itself gets every scope that it requests. No user's
-  // permissions limit these scopes.
+  // Public clients must not use such a grant. A client that requests tokens for itself gets every
+  // scope it requests, because no user's permissions limit them.
   if (begins === 'client' && clients === 'any')
     throw new Error(
       `The grant type ${name} of ${feature} must have clients: 'confidential', because it has ` +
@@ -121,8 +121,8 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
 }
 
 /**
- * Returns the request checks that features replace and the request parameters that they add. Throws
- * if a feature replaces a check that does not exist, or if two features replace the same check.
+ * Returns the checks that features replace, and the request parameters that features add. Throws if
+ * a feature replaces a check that does not exist, or if two features replace the same check.
  */
 export function collectReading(started: readonly Started[]): RequestReading {
   const checks: Record<string, RequestCheck> = {};
@@ -146,9 +146,9 @@ export function collectReading(started: readonly Started[]): RequestReading {
 }
 
 /**
- * Returns the function that delivers each kind of message. Throws if two features deliver the same
- * kind. Also throws if a feature does not declare that it sends messages, because the outbox tables
- * may then be missing.
+ * Returns the functions that deliver messages, one for each kind of message. Throws if two features
+ * deliver the same kind. Also throws if a feature delivers messages but does not declare it,
+ * because the outbox tables may then be missing.
  */
 export function collectDeliveries(
   started: readonly Started[],
@@ -173,7 +173,7 @@ export function collectDeliveries(
   return found;
 }
 
-/** Returns the metadata members of all features. Throws if two features add the same member. */
+/** Returns the metadata members that features add. Throws if two features add the same member. */
 export function collectMetadata(started: readonly Started[]): Readonly<Record<string, unknown>> {
   const members: Record<string, unknown> = {};
   for (const { feature, metadata = {} } of started) {
@@ -189,7 +189,10 @@ export function collectMetadata(started: readonly Started[]): Readonly<Record<st
   return members;
 }
 
-/** Returns the response modes of features. Throws if a feature adds a mode that already exists. */
+/**
+ * Returns the response modes that features add. Throws if a feature adds a mode that already
+ * exists.
+ */
 export function collectResponseModes(started: readonly Started[]): readonly SendingMode[] {
   const names = new Set([QUERY]);
   return started.flatMap(({ feature, responseModes = [] }) => {

@@ -4,7 +4,7 @@ import type { Contribution, Feature, ProfileOffer } from '../feature.ts';
 import { Profiles } from '../profiles.ts';
 import { collectAlgorithms } from './start-features.ts';
 
-/** Returns the features' security profiles for this configuration. */
+/** Returns the security profiles that features offer with this configuration. */
 export function collectProfiles(features: readonly Feature[], config: OAuthServerConfig): Profiles {
   return new Profiles(
     offers(features).map((offer) => ({
@@ -15,7 +15,10 @@ export function collectProfiles(features: readonly Feature[], config: OAuthServe
   );
 }
 
-/** Returns the configuration with the settings that the server's profile requires. */
+/**
+ * Returns the configuration with the settings that the server's security profile requires. They
+ * replace the configured settings.
+ */
 export function withProfile(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -27,7 +30,9 @@ export function withProfile(
   ) as OAuthServerConfig;
 }
 
-/** Returns all problems that features find in the configuration. */
+/**
+ * Returns all problems that features and the server's security profile find in the configuration.
+ */
 export function featureProblems(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -40,7 +45,7 @@ export function featureProblems(
   ];
 }
 
-/** Returns the problems that the server's profile finds in the configuration. */
+/** Returns the problems that the server's security profile finds in the configuration. */
 export function profileProblems(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -57,10 +62,11 @@ export function profileProblems(
 }
 
 /**
- * Throws a ConfigurationError in these cases:
+ * Throws a ConfigurationError if the server's security profile needs something that no feature
+ * adds:
  *
- * - No feature provides a contribution that the server's profile requires.
- * - No feature adds an algorithm for ID tokens that the profile allows.
+ * - a contribution that the profile requires
+ * - an algorithm for ID tokens that the profile allows
  */
 export function requireNeeds(
   features: readonly Feature[],

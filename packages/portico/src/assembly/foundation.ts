@@ -50,28 +50,28 @@ import { Store, type FeatureRecords } from '../store/store.ts';
 import type { AuthorizationServerOptions } from './authorization-server-options.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** The server's options, with a function that completes its host. */
+/** The options of a server. `host` is a function that returns the complete host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers, sessions: SessionEnds) => CompleteHost;
-  /**
-   * Returns every schema migration of the application. Defaults to the migrations of the server.
-   */
+  /** Returns all schema migrations of the application. Default: the migrations of the server. */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
   /**
-   * The languages of the host's pages. Defaults to the languages in the configuration and in
-   * `messages`.
+   * Chooses the language of the host's pages. By default, it can choose from the languages in the
+   * configuration and in `messages`.
    */
   readonly speaking?: Speaking;
   /**
-   * The branding of pages. Null for Portico's own design. Defaults to the branding in the
+   * The branding of pages, or null for Portico's own design. Default: the branding in the
    * configuration.
    */
   readonly branding?: Branding | null;
-  /** What the doctor page of `@portico/admin` examines. By default, it examines only the store. */
+  /**
+   * The application that the doctor page of `@portico/admin` examines. Default: only the database.
+   */
   readonly examined?: ExaminedApplication;
 }
 
-/** The objects that `layFoundation` creates. */
+/** The objects that `layFoundation` has created. */
 export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
@@ -81,7 +81,7 @@ export interface Foundation {
 
 /**
  * Creates the objects that all endpoints and features share, and starts the features. Does not
- * access the database. Throws a ConfigurationError that lists all problems.
+ * access the database. Throws a ConfigurationError if the configuration has problems.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { database, clock = Date.now, random = systemRandom } = options;
@@ -147,8 +147,8 @@ export function layFoundation(options: ServerParts): Foundation {
 }
 
 /**
- * Returns the store with the classes that features add for their tables. A feature cannot replace
- * one of Portico's own classes. With telemetry, measures calls to the store.
+ * Returns the store, including the classes that features add for their own tables. Features cannot
+ * replace Portico's own classes. With telemetry, the store's calls are measured.
  */
 function buildStore(
   database: Database,
@@ -166,7 +166,7 @@ function buildStore(
   return measuring === null ? store : measuring.wrapStore(store);
 }
 
-/** Returns the values that depend only on the options. */
+/** Returns the values that depend on nothing but the options. */
 function readSettings(options: ServerParts, features: readonly Feature[]) {
   const { publicUrl, basePath = '', basePathStripped = false, clock = Date.now } = options;
   const config = withProfile(features, options.config);
@@ -202,7 +202,7 @@ function readSettings(options: ServerParts, features: readonly Feature[]) {
   };
 }
 
-/** Returns the keys that sign ID tokens. */
+/** Returns the key ring with the keys that sign ID tokens. */
 function buildKeys(
   { keySigners = [] }: ServerParts,
   features: readonly Feature[],
@@ -225,7 +225,7 @@ function buildKeys(
   });
 }
 
-/** Returns an object that measures the server, or null if the application has no telemetry. */
+/** Returns the object that measures the server, or null without telemetry. */
 function buildMeasuring(
   { telemetry, database }: ServerParts,
   features: readonly Feature[],
@@ -242,7 +242,7 @@ function buildMeasuring(
 function signsIdTokens({ authorizations }: Store, database: Database): Promise<boolean> {
   return authorizations.hasOpenidFamily().catch((error: unknown) => {
     if (database.isUnavailable(error)) throw error;
-    // Without the schema, there are no authorizations.
+    // If the tables do not exist yet, there are no authorizations.
     return false;
   });
 }

@@ -9,9 +9,9 @@ import { outboxMigrations } from '../store/migrations/outbox.ts';
 import { withProfile } from './feature-profiles.ts';
 
 /**
- * Returns every schema migration that a server with this configuration needs: the migrations of
- * every server, and the migrations of the features that the configuration turns on. `own` lists
- * your own features.
+ * Returns all schema migrations that a server with this configuration needs. These are the
+ * migrations of every server, and those of the features that the configuration turns on. `own`
+ * contains your own features.
  *
  * @example
  * await migrate(database, migrationsWith(config));
@@ -30,7 +30,7 @@ export function migrationsWith(
   ];
 }
 
-/** Returns the client metadata fields that features with this configuration add. */
+/** Returns the client metadata fields that features add with this configuration. */
 export function fieldsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -40,14 +40,14 @@ export function fieldsOfFeatures(
     .filter((field) => field.isOffered(config));
 }
 
-/** Whether a feature with this configuration needs the outbox. */
+/** Whether any feature needs the outbox with this configuration. */
 export function sendsMessages(features: readonly Feature[], config: OAuthServerConfig): boolean {
   return features.some((feature) => feature.sendsMessages?.(config) === true);
 }
 
 /**
- * Returns the migrations of features. Throws if the name of a migration does not start with the
- * name of its feature.
+ * Returns the migrations of features. Throws unless the name of each migration begins with
+ * `oauth_server_`, the name of its feature, and a four-digit number.
  */
 function migrationsOfFeatures(
   features: readonly Feature[],

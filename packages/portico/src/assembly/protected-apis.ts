@@ -5,11 +5,13 @@ import type { ProtectedResources } from '../resource/protected-resource.ts';
 import { tokenLookUp } from '../resource/token-accessor.ts';
 import type { Contributions } from './start-features.ts';
 
-/** The APIs that accept this server's tokens. Each API accepts only tokens for itself. */
+/**
+ * The APIs that accept tokens of this server. Each API accepts only tokens that were issued for it.
+ */
 export class ProtectedApis {
   /**
-   * The API for requests without the parameter `resource`. Its audience is `oauth_server:audience`,
-   * or null.
+   * The API for which tokens are issued if a request has no parameter `resource`. Its audience is
+   * `oauth_server:audience`, or null if this setting is empty.
    */
   readonly main: ProtectedApi;
   readonly #configured: ReadonlyMap<string, ProtectedApi>;
@@ -30,7 +32,7 @@ export class ProtectedApis {
     ]);
   }
 
-  /** Returns the API with this URL. Throws if no API has it. */
+  /** Returns the API with this URL. Throws if no such API is configured. */
   find(url: string): ProtectedApi {
     const found = this.#configured.get(url);
     if (found !== undefined) return found;

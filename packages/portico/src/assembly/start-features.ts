@@ -47,67 +47,84 @@ import type { Catalogs } from '../pages/speaking.ts';
 import { collectDescriptions, type DescribesDetails } from '../tokens/details.ts';
 import { DroppedScopes } from '../tokens/dropped-scopes.ts';
 
-/** What all features together add to the server. */
+/** Everything that the features add to the server. */
 export interface Contributions extends AuthorizationAdditions {
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Null if the server does not support client keys. */
+  /** Authenticates clients with their own keys. Null if the server does not support client keys. */
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
-  /** Empty if this server does not accept workload tokens. */
+  /**
+   * Authenticates workloads as clients, with one entry for each type of token. Empty if the server
+   * does not accept workload tokens.
+   */
   readonly workloads: readonly ClientAssertions[];
   /**
-   * The hasher of a feature, which verifies client secrets. Null if the server uses the host's
-   * hasher.
+   * The hasher with which a feature verifies client secrets. Null if the server uses the host's
+   * hasher instead.
    */
   readonly secretHasher: PasswordHasher | null;
-  /** Null if challenges do not link to the resource's metadata. */
+  /**
+   * Tells clients where to find the API's metadata. Null if challenges do not link to this
+   * metadata.
+   */
   readonly resource: PublishedResource | null;
-  /** Null if every second use of a refresh token is a replay. */
+  /**
+   * Decides what happens when a refresh token is used a second time. Null if every second use is
+   * treated as a replay.
+   */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
-  /** The grants of Portico, then the grants of features. */
+  /** All grant types: first those of Portico, then those of features. */
   readonly grants: readonly GrantType[];
-  /** The rules of the grant types. */
+  /** The rules for all grant types. */
   readonly grantTypes: GrantTypes;
-  /** The grants of features that create authorizations, grouped by who grants the access. */
+  /** The features' grants that create authorizations, grouped by who gives the access. */
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
-  /** Null if organizations cannot give access on this server. */
+  /**
+   * Checks and ends access that organizations have given. Null if organizations cannot give access
+   * on this server.
+   */
   readonly givenAccess: GivenAccess | null;
-  /** Null if no grant accepts assertions that identify a client. */
+  /**
+   * Reads token requests whose assertion identifies the client. Null if no grant accepts such
+   * assertions.
+   */
   readonly assertionGrant: AssertionGrant | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
-  /** Describes authorization details in ID tokens and introspection responses. */
+  /** Describes authorization details, for ID tokens and introspection responses. */
   readonly describe: DescribesDetails;
   /** Functions that are called when a session of the application ends. */
   readonly sessionEnds: readonly OnSessionEnd[];
-  /** Returns the `sid` for ID tokens. Null if ID tokens contain no `sid`. */
+  /** Returns the `sid` for an ID token. Null if ID tokens contain no `sid`. */
   readonly sid: FindSid | null;
   /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
-  /** Functions that end the requests that features store until a person answers. */
+  /** Functions that end the stored requests that are still waiting for a person's answer. */
   readonly endingRequests: readonly EndsRequests[];
-  /** Functions that decide which authorizations an operator revokes together. */
+  /**
+   * Functions that decide which authorizations are revoked together when an operator revokes one.
+   */
   readonly revokedAlso: readonly RevokesAlso[];
   readonly tokenMembers: readonly MakesTokenMembers[];
   readonly metadataValues: MetadataValues;
-  /** Returns the endpoints of the features that are turned on. */
+  /** Returns the endpoints of all features that are turned on. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
-  /** Receives audit events, in addition to the host. */
+  /** Receives audit events in addition to the host. */
   readonly auditSink: AuditSink;
-  /** The features' rows that expire. */
+  /** The rows of features that expire, for `oauth:prune`. */
   readonly expiring: readonly ExpiringRows[];
-  /** Whether any feature uses single-use values. */
+  /** Whether any feature needs single-use values. */
   readonly usesOnce: boolean;
-  /** Delivers each kind of message in the outbox. */
+  /** The functions that deliver messages from the outbox, one for each kind of message. */
   readonly deliveries: Readonly<Record<string, Deliver>>;
   readonly plainEndpoints: readonly Endpoint[];
-  /** Returns the members that the features add to the server. */
+  /** Returns the members that features add to the server object. */
   readonly members: (parts: Parts) => FeatureMembers;
   readonly examinations: (parts: Parts) => readonly Examination[];
 }
 
 /**
- * Returns the requirements that clients of this server can have, for example that their tokens are
- * bound to a key.
+ * Returns the demands that clients of this server can have, for example that their tokens are bound
+ * to a key.
  */
 export function demandsOfFeatures(
   features: readonly Feature[],
@@ -118,7 +135,7 @@ export function demandsOfFeatures(
     .map((demand) => ({ ...demand, isMet: demand.meets(config) }));
 }
 
-/** Returns the `Authorization` schemes for tokens of these features. */
+/** Returns the `Authorization` schemes of access tokens that these features add. */
 export function collectTokenSchemes(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -126,19 +143,19 @@ export function collectTokenSchemes(
   return features.flatMap((feature) => feature.tokenSchemes?.(config) ?? []);
 }
 
-/** Returns the algorithms that can sign ID tokens on a server with these features. */
+/** Returns all algorithms that can sign ID tokens if a server has these features. */
 export function collectAlgorithms(features: readonly Feature[]): SigningAlgorithms {
   return new SigningAlgorithms(features.flatMap(({ signingAlgorithms = [] }) => signingAlgorithms));
 }
 
-/** Returns the languages that these features add to English. */
+/** Returns the languages that these features add. English is built in. */
 export function collectCatalogs(features: readonly Feature[]): Catalogs {
   return Object.assign({}, ...features.map(({ messages }) => messages)) as Catalogs;
 }
 
 /**
- * Adds these features to the server, in order. Throws a ConfigurationError if two of them cannot be
- * combined.
+ * Starts the features in order, and returns everything they add to the server. Throws a
+ * ConfigurationError if two of them cannot be combined.
  */
 export function startFeatures(features: readonly Feature[], server: Server): Contributions {
   requireOwnEndpoints(features);
@@ -202,7 +219,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** Returns the grants of features, grouped by who grants the access. */
+/** Returns the grants that features add, grouped by who gives the access. */
 function collectFurtherGrants(started: readonly Started[]): Contributions['furtherGrants'] {
   const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {
@@ -212,7 +229,7 @@ function collectFurtherGrants(started: readonly Started[]): Contributions['furth
   };
 }
 
-/** Returns what `oauth:prune` removes in addition to Portico's own rows. */
+/** Returns the rows that `oauth:prune` removes in addition to Portico's own rows. */
 function collectExpiring(
   started: readonly Started[],
   { furtherMetadata, outbox }: Server,
@@ -224,7 +241,7 @@ function collectExpiring(
   ];
 }
 
-/** Returns this member's values from all features. */
+/** Returns the values that all features have for this member. */
 function all<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -232,7 +249,10 @@ function all<Name extends keyof Contribution>(
   return started.flatMap((each) => each[name] ?? []) as readonly NonNullable<Contribution[Name]>[];
 }
 
-/** Returns the only value of this member, or null. Throws if two features have it. */
+/**
+ * Returns the value of the only feature with this member, or null if no feature has it. Throws if
+ * two features have it.
+ */
 function only<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -241,7 +261,7 @@ function only<Name extends keyof Contribution>(
   return findOnly(all, name)?.[name] ?? null;
 }
 
-/** Returns the values that features add to each metadata list. */
+/** Returns the values that features add to the lists in the server's metadata. */
 function collectValues(added: readonly MetadataValues[]): MetadataValues {
   return {
     prompt_values_supported: added.flatMap((each) => each.prompt_values_supported ?? []),
@@ -259,8 +279,8 @@ function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly O
 }
 
 /**
- * Returns a check that refuses tokens if the client has a requirement that no feature of this
- * server can meet.
+ * Returns a check that runs before tokens are issued. It rejects clients that were registered with
+ * a demand that no feature of this server supports.
  */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(

@@ -2,35 +2,38 @@ import type { Log } from '@portico/sql';
 import type { PersonReference } from '../person.ts';
 
 /**
- * The name of the host kit's audit events: `application.events.on(AUDIT, (event) => …)`. Each event
- * is an AuditEvent.
+ * The name of the event that the kit emits for each AuditEvent. Listen with
+ * `application.events.on(AUDIT, (event) => …)`.
  */
 export const AUDIT = 'oauth_server.audit';
 
 /**
- * The administrator who acts: `console` for console commands, or the person who is signed in on an
- * administrator's page. Portico's own code sets this value, never a parameter of the request.
+ * The administrator who performs an action: `console` for console commands, or the person who is
+ * signed in on an administrator's page. The value always comes from Portico's own code, and never
+ * from a request parameter.
  */
 export type Administrator = 'console' | PersonReference;
 
-/** Options that every administrative action accepts. */
+/** The options of every administrative action. */
 export interface Acting {
-  /** The administrator who acts. Missing if your application's own code acts. */
+  /**
+   * The administrator who performs the action. Leave it out if your application's own code does.
+   */
   readonly by?: Administrator;
 }
 
 /** The authorization that an event is about. */
 export interface AuditedAuthorization {
-  /** The authorization's id. It grants no access. */
+  /** The id of the authorization. The id alone gives no access. */
   readonly authorization: string;
-  /** The client that has access. */
+  /** The client that has the access. */
   readonly clientId: string;
   /** The person who gave the access. */
   readonly person: PersonReference;
 }
 
 /**
- * An event for a host's audit log. The host receives the event after the change is durable and
+ * An event for the host's audit log. The host receives it after the change has been stored, and
  * before the response is sent. Events never contain a secret, a token or a code.
  */
 export type AuditEvent =
@@ -39,61 +42,61 @@ export type AuditEvent =
       readonly scopes: readonly string[];
       readonly audience: string | null;
       /**
-       * The id of the earlier authorization that contains the person's consent. Missing if the
-       * person answered on the consent page.
+       * The id of the earlier authorization in which the person gave consent. Missing if the person
+       * answered on the consent page.
        */
       readonly remembered?: string;
     })
   | { readonly type: 'consent_denied'; readonly clientId: string; readonly person: PersonReference }
   | {
       readonly type: 'tokens_issued';
-      /** The `grant_type`, from RFC 6749 or from a feature. */
+      /** The `grant_type`, as defined by RFC 6749 or by a feature. */
       readonly grantType: string;
       readonly clientId: string;
-      /** Null for client credentials. `authorization` is then also null. */
+      /** Null for client credentials. In this case, `authorization` is also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
       readonly scopes: readonly string[];
     }
   /**
-   * An authorization code or refresh token was used a second time, so an attacker may have it. The
-   * authorization's tokens are now all revoked.
+   * An authorization code or a refresh token was used a second time, so an attacker may have it.
+   * All tokens of the authorization have been revoked.
    */
   | (AuditedAuthorization & { readonly type: 'code_replayed' })
   | (AuditedAuthorization & { readonly type: 'refresh_token_replayed' })
   /**
-   * A refresh token was used a second time within `refresh_retry_seconds`. The server repeated its
-   * first response.
+   * A refresh token was used again within `refresh_retry_seconds`. The server has sent its first
+   * response again.
    */
   | (AuditedAuthorization & { readonly type: 'refresh_token_retried' })
   | (AuditedAuthorization &
       Acting & {
         readonly type: 'family_revoked';
         /**
-         * Why the authorization was revoked: because of a replay, by the client (RFC 7009), by the
-         * person, or by an administrator (`operator`). `session` means that the person's session
-         * ended.
+         * Why the authorization was revoked. `replay`: a code or token was used a second time.
+         * `client`: the client revoked it (RFC 7009). `person` or `operator`: the person or an
+         * administrator revoked it. `session`: the person's session ended.
          */
         readonly reason: 'replay' | 'client' | 'person' | 'operator' | 'session';
       })
   /**
-   * A client revoked one of its valid access tokens, and nothing else (RFC 7009). The event does
-   * not identify the token.
+   * A client revoked a single valid access token, and nothing else (RFC 7009). The event does not
+   * identify the token.
    */
   | {
       readonly type: 'access_token_revoked';
       readonly clientId: string;
-      /** Null for a client-credentials token. `authorization` is then also null. */
+      /** Null for a client-credentials token. In this case, `authorization` is also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
     }
   /**
-   * A client asked to sign a person out, and the host ended the person's session. If the host has
-   * its own sign-out page, this event is not recorded.
+   * A client requested a sign-out, and the host has ended the person's session. Not recorded if the
+   * host has its own sign-out page.
    */
   | {
       readonly type: 'signed_out';
-      /** The client that asked to sign the person out. Null if unknown. */
+      /** The client that requested the sign-out, or null if it is unknown. */
       readonly clientId: string | null;
       readonly person: PersonReference;
       /**
@@ -103,34 +106,34 @@ export type AuditEvent =
       readonly confirmed: boolean;
     }
   /**
-   * An administrator revoked all of a person's authorizations. This is one event for all of them.
+   * An administrator revoked all authorizations of a person. There is one event for all of them.
    */
   | (Acting & {
       readonly type: 'person_revoked';
       readonly person: PersonReference;
-      /** The number of revoked authorizations. */
+      /** The number of authorizations that were revoked. */
       readonly authorizations: number;
     })
   /**
-   * An administrator erased a person: the person's authorizations, subject identifier, and identity
-   * in the stored audit log were removed.
+   * An administrator erased a person. The person's authorizations and subject identifier were
+   * removed. In stored audit events, a pseudonym replaces the person.
    */
   | (Acting & {
       readonly type: 'person_erased';
-      /** The pseudonym that replaces the person in stored events. */
+      /** The pseudonym that replaces the person in stored audit events. */
       readonly person: PersonReference;
-      /** The number of erased authorizations. */
+      /** The number of authorizations that were removed. */
       readonly authorizations: number;
     })
   /**
-   * An administrator ended all access after a database backup was restored. This is one event for
-   * all access.
+   * An administrator ended all access after restoring a database backup. There is one event for all
+   * access.
    */
   | (Acting & {
       readonly type: 'access_ended';
       /**
-       * The number of authorizations that ended. The other properties count tokens that clients
-       * requested for themselves, waiting requests, and initial access tokens.
+       * The number of authorizations that ended. The next three members count the tokens that
+       * clients requested for themselves, the waiting requests, and the initial access tokens.
        */
       readonly authorizations: number;
       readonly clientTokens: number;
@@ -138,80 +141,80 @@ export type AuditEvent =
       readonly initialAccessTokens: number;
     })
   /**
-   * An administrator imported people's subject identifiers (`oauth:subject:import`). This is one
-   * event for all of them.
+   * An administrator imported the subject identifiers of people (`oauth:subject:import`). There is
+   * one event for all of them.
    */
   | (Acting & {
       readonly type: 'subjects_imported';
-      /** The number of people who were assigned a subject identifier. */
+      /** The number of people whose subject identifier was imported. */
       readonly subjects: number;
     })
   /**
-   * An administrator linked an account to a subject identifier at an organization, or removed the
-   * link. The event does not contain the subject identifier. If it did, the server could not remove
-   * the identifier when an administrator erases the person.
+   * An administrator linked an account to a subject identifier at an organization, or removed such
+   * a link. The event does not contain the identifier. Otherwise, the identifier would stay in the
+   * event after the person is erased.
    */
   | (Acting & {
       readonly type: 'subject_linked' | 'subject_unlinked';
       readonly person: PersonReference;
       /** The organization's issuer. */
       readonly issuer: string;
-      /** The issuer's tenant, or null. */
+      /** The tenant of the issuer, or null. */
       readonly tenant: string | null;
     })
   /**
-   * An administrator allowed organizations to give access again, after an administrator had ended
-   * that access.
+   * An administrator allowed organizations to give a person access again. An administrator had
+   * ended this access before.
    */
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;
       /**
-       * The client that organizations may give access again. Null if they may give access to all
-       * clients again, except to clients whose access was also ended individually.
+       * The client to which organizations may give access again. Null means all clients, except
+       * those whose access was also ended separately.
        */
       readonly clientId: string | null;
     })
   /**
-   * A client was registered. For a document client, this means that a person saw the client's first
-   * authorization request.
+   * A client was registered. For a client with a metadata document, a person has seen the client's
+   * first authorization request.
    */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
-  /** A client that registered itself changed its registration (RFC 7592). */
+  /** A client that had registered itself has changed its registration (RFC 7592). */
   | (AuditedClient & { readonly type: 'client_changed' })
   /** An administrator changed a client's registration. */
   | (AuditedClient &
       Acting & {
         readonly type: 'client_updated';
         /**
-         * The changed fields, for example `redirect_uris`, with their values before and after. Keys
-         * appear only as their ids.
+         * The values of the changed fields before and after the change, for example of
+         * `redirect_uris`. For keys, only their ids are included.
          */
         readonly changes: Readonly<
           Record<string, { readonly before: unknown; readonly after: unknown }>
         >;
       })
   /**
-   * A client was revoked. For a document client, this blocks its URL, even if no person has used
-   * the client on this server.
+   * A client was revoked. For a client with a metadata document, this blocks its URL, even if no
+   * person has used it on this server.
    */
   | (AuditedClient & Acting & { readonly type: 'client_revoked' })
   /**
-   * A document client's URL was unblocked. The client's earlier authorizations and tokens are still
-   * revoked.
+   * The URL of a client with a metadata document was unblocked. The client's earlier authorizations
+   * and tokens stay revoked.
    */
   | (AuditedClient & Acting & { readonly type: 'client_unblocked' })
   | (Acting & {
       readonly type: 'secret_rotated';
       readonly clientId: string;
       /**
-       * When the previous secret stops working, in milliseconds since 1970. Null if the previous
-       * secret has already stopped working.
+       * When the server stops accepting the previous secret, in milliseconds since 1970. Null if it
+       * no longer accepts that secret.
        */
       readonly previousExpiresAt: number | null;
     })
   /**
-   * An initial access token was created or revoked. The event contains its id, which grants no
+   * An initial access token was created or revoked. The event contains its id, which alone gives no
    * access.
    */
   | (Acting & {
@@ -219,13 +222,13 @@ export type AuditEvent =
       readonly initialAccessTokenId: string;
     })
   /**
-   * A signing key changed:
+   * A signing key was added or removed:
    *
    * - `created`: a new key signs immediately.
-   * - `staged`: a new key is published and signs later.
+   * - `staged`: a new key is published now and signs later.
    * - `removed`: a key is no longer published.
    *
-   * A new key causes either `created` or `staged`, never both.
+   * For a new key, there is either a `created` or a `staged` event, never both.
    */
   | (Acting & {
       readonly type: 'signing_key_created' | 'signing_key_staged' | 'signing_key_removed';
@@ -233,124 +236,120 @@ export type AuditEvent =
       readonly algorithm: string;
     })
   /**
-   * A signed-in person was refused access to an administrator's page or form. At most one such
+   * A signed-in person tried to use an administrator's page or form, and was rejected. At most one
    * event per minute is recorded for each person and reason.
    */
   | {
       readonly type: 'admin_refused';
       readonly person: PersonReference;
-      /** The route's name. */
+      /** The name of the route. */
       readonly route: string;
       /**
-       * Why the person was refused:
+       * Why the request was rejected:
        *
-       * - `permission`: the person does not have the permission.
-       * - `origin`: the form came from another origin.
-       * - `form`: the form belongs to another person, or is no longer valid.
+       * - `permission`: the person lacks the administrator's permission.
+       * - `origin`: the form came from a page on another origin.
+       * - `form`: the form was created for another person or browser, or is no longer valid.
        */
       readonly reason: 'permission' | 'origin' | 'form';
       /**
-       * How often this person was refused for this reason since the last event, including this
-       * time.
+       * How many of the person's requests were rejected for this reason since the last event,
+       * including this one.
        */
       readonly refusals: number;
     }
   /**
-   * A client called a tool of the MCP endpoint. Recorded only with `mcp:audit`. Contains neither
-   * the arguments nor the result.
+   * A client called a tool of an MCP endpoint. Recorded only with `mcp:audit`. The event contains
+   * neither the arguments nor the result.
    */
   | {
       readonly type: 'tool_called';
       readonly tool: string;
       readonly clientId: string;
-      /**
-       * The person for whom the client called the tool. Null if the client called it for itself.
-       */
+      /** The person for whom the client called the tool. Null if the client acted for itself. */
       readonly person: PersonReference | null;
       /**
-       * `asked` means that the tool asks the user a question first. The client then calls the tool
-       * again with the answers.
+       * The result of the call. `asked` means that the tool first asks the user a question. The
+       * client then calls the tool again with the answer.
        */
       readonly outcome: 'succeeded' | 'failed' | 'asked';
-      /** How long the call took, in milliseconds. */
+      /** The duration of the call, in milliseconds. */
       readonly duration: number;
     }
   /**
-   * A client read a resource of the MCP endpoint. Recorded only with `mcp:audit`. Does not contain
-   * the resource's content.
+   * A client read a resource of an MCP endpoint. Recorded only with `mcp:audit`. The event does not
+   * contain the content.
    */
   | {
       readonly type: 'resource_read';
-      /** The resource's URI. */
+      /** The URI of the resource. */
       readonly resource: string;
       readonly clientId: string;
-      /**
-       * The person for whom the client read the resource. Null if the client read it for itself.
-       */
+      /** The person for whom the client read the resource. Null if the client acted for itself. */
       readonly person: PersonReference | null;
       readonly outcome: 'succeeded' | 'failed';
-      /** How long the read took, in milliseconds. */
+      /** The duration of the read, in milliseconds. */
       readonly duration: number;
     }
-  /** A client sent a wrong secret. */
+  /** A client tried to authenticate with a wrong secret. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
-   * After many wrong secrets, the server responded with 429 for the first time. Further 429
-   * responses cause no events until no attempt has failed for 15 minutes.
+   * After many wrong secrets, the server has responded with 429 for the first time. Further 429
+   * responses are recorded only after 15 minutes without a failed attempt.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
   /**
-   * A sign-in on the kit's page failed, because the password was wrong or no account has the name.
-   * `sign_in_slowed`: an attempt in a series received a 429 response for the first time. These
-   * events are stored and streamed. They are not emitted as AuditEvents, because the kit already
-   * emits events with the same names.
+   * A sign-in on the kit's sign-in page failed, because the password was wrong or no account has
+   * the identifier. For `sign_in_slowed`, the response was 429 for the first time in a series of
+   * attempts. These events are stored and streamed, but not emitted as AuditEvents, because the kit
+   * already emits events with these names.
    */
   | (AuditedSignIn & { readonly type: 'sign_in_failed' | 'sign_in_slowed' });
 
-/** A failed sign-in. Never contains what the person typed. */
+/** The data about a failed sign-in. It never contains what the person typed. */
 export interface AuditedSignIn {
   /**
-   * The account with the typed name. Null if no account has the name, or if the provider does not
-   * reveal it.
+   * The account with the typed identifier. Null if there is no such account, or if the provider
+   * does not report it.
    */
   readonly person: PersonReference | null;
-  /** The IP address of the person's browser. Null if the host does not know it. */
+  /** The IP address of the person's browser, or null if the host does not know it. */
   readonly address: string | null;
-  /** The request id in the response, or null. */
+  /** The id of the request, as in the response and the log. Null if it is unknown. */
   readonly requestId: string | null;
 }
 
 /** The client that an event is about, and who registered it. */
 export interface AuditedClient {
-  /** The client id. It is the URL of a document client. */
+  /** The client's id. For a client with a metadata document, this is the document's URL. */
   readonly clientId: string;
   /**
-   * Who registered the client: an operator, the client itself, or the client's document (the URL of
-   * the document is the client id).
+   * How the client was registered: by an operator, by itself (`registration`), or through its
+   * metadata document (`document`).
    */
   readonly registeredBy: 'operator' | 'registration' | 'document';
 }
 
-/** A client's failed attempt to authenticate. */
+/** The data about a client's failed attempt to authenticate. */
 export interface FailedClientAuthentication {
   /**
-   * The client's id. Null if no client has the id that was sent, because that text could be
-   * anything, even a secret.
+   * The client's id. Null if no client has the id that was sent. The sent text is not included,
+   * because it could be anything, even a secret.
    */
   readonly clientId: string | null;
-  /** The IP address that the client sent the request from. Null if the host does not know it. */
+  /** The IP address from which the request came, or null if the host does not know it. */
   readonly address: string | null;
 }
 
 /**
- * Passes an event to the host. Never rejects. The change that the event reports has already
- * happened, so a failure is only logged.
+ * A function that passes an event to the host. It never rejects. A failure is only logged, because
+ * the change has already happened.
  */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
 /**
- * Returns an Audit that passes events to `taken`. If `taken` fails, only logs the failure, because
- * the change that the event reports has already happened.
+ * Returns a function that passes events to `taken`. It never rejects. If `taken` fails, the failure
+ * is only logged, because the change has already happened.
  */
 export function takenBy(taken: Audit, log: Log): Audit {
   return async (event) => {
@@ -365,7 +364,10 @@ export function takenBy(taken: Audit, log: Log): Audit {
   };
 }
 
-/** Returns the acting administrator for an event. Empty if no administrator is given. */
+/**
+ * Returns an object with the administrator who acts, for an event. The object is empty if there is
+ * no administrator.
+ */
 export function actedBy({ by }: Acting = {}): Acting {
   return by === undefined ? {} : { by };
 }

@@ -1,6 +1,6 @@
 import type { AuditEvent } from './audit.ts';
 
-/** All event types. */
+/** The types of all audit events. */
 export const EVENT_TYPES = Object.keys({
   consent_granted: true,
   consent_denied: true,
@@ -38,7 +38,7 @@ export const EVENT_TYPES = Object.keys({
   sign_in_slowed: true,
 } satisfies Record<AuditEvent['type'], true>) as readonly AuditEvent['type'][];
 
-/** Whether this is an audit event type. */
+/** Whether the text is the type of an audit event. */
 export function isEventType(text: string): text is AuditEvent['type'] {
   return (EVENT_TYPES as readonly string[]).includes(text);
 }

@@ -2,25 +2,26 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { runInContext } from '../http/context.ts';
 import { getRequestId } from '../http/request-id.ts';
 
-/** The request that caused an event. */
+/** The request that caused an audit event. */
 interface Origin {
   readonly request: () => Request;
-  /** The framework's request or context object. */
+  /** The request or context object of the framework. */
   readonly context: unknown;
 }
 
 const origins = new AsyncLocalStorage<Origin>();
 
 /**
- * Runs work for a request. Audit events that are recorded during the work contain the request's id.
+ * Runs work for a request. Audit events that are recorded during this work contain the id of the
+ * request.
  */
 export type RunFrom = <T>(request: () => Request, context: unknown, work: () => T) => T;
 
 export const runFrom: RunFrom = (request, context, work) => origins.run({ request, context }, work);
 
 /**
- * Returns the current request's id and the client's IP address (from `addressOf`). Both are null
- * outside a request. The address is also null if `addressOf` fails.
+ * Returns the id of the current request, and the client's IP address from `addressOf`. Outside a
+ * request, both are null. The address is also null if `addressOf` fails.
  */
 export function currentOrigin(addressOf: (request: Request) => string | null): {
   readonly address: string | null;
@@ -33,8 +34,8 @@ export function currentOrigin(addressOf: (request: Request) => string | null): {
 }
 
 /**
- * Returns the client's IP address, or null if the host cannot provide it. Never throws, because the
- * event has already happened.
+ * Returns the client's IP address, or null if the host fails to return it. Never throws, because
+ * the event has already happened.
  */
 function addressIn(
   { context }: Origin,

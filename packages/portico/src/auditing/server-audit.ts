@@ -2,21 +2,21 @@ import type { Log } from '@portico/sql';
 import { takenBy, type Audit } from './audit.ts';
 import type { KeptAudit } from './kept-audit.ts';
 
-/** Receives audit events in addition to the host. A feature implements this interface. */
+/** Receives audit events in addition to the host. Implemented by a feature. */
 export interface AuditSink extends KeptAudit {
-  /** Whether the sink stores new events, so that `list` returns them. */
+  /** Whether new events are stored, so that `list` can return them. */
   readonly keeps: boolean;
-  /** Receives an event. Null if the feature needs no events. */
+  /** Receives each event. Null if the feature does not need the events. */
   readonly record: Audit | null;
 }
 
 /**
- * Records audit events and lists stored events. `record` stores an event and does not pass it to
- * the host.
+ * Records audit events, and lists the stored ones. The function `record` only stores an event,
+ * without passing it to the host.
  */
 export type ServerAudit = Audit & AuditSink;
 
-/** The sink of a server that has no feature for audit events. */
+/** The sink for servers without a feature that receives audit events. */
 export const NO_AUDIT_SINK: AuditSink = {
   keeps: false,
   record: null,
@@ -25,8 +25,8 @@ export const NO_AUDIT_SINK: AuditSink = {
 };
 
 /**
- * Passes each event to the host and the sink at the same time. Until every feature has started, the
- * sink receives no events. Never rejects.
+ * Returns a function that passes each event to the host and to the sink at the same time. The
+ * function never rejects. The sink receives no events until all features have started.
  */
 export function serverAudit(
   host: { readonly audit: Audit; readonly log: Log },

@@ -1,26 +1,26 @@
 import type { Client } from '../store/client.ts';
 import type { Words } from '../pages/words.ts';
 
-/** How long the client keeps the access that a user allows now. */
+/** How long a client keeps its access if the user allows it now. */
 export interface AccessLasts {
   /**
-   * If true, the client's access continues until the user revokes it, or until the client has not
-   * used it for `time`. If false, the client's access ends after `time`.
+   * If true, the access continues until the user revokes it, or until the client has not used it
+   * for `time`. If false, the access ends after `time`.
    */
   readonly renews: boolean;
-  /** The time as text, for example "30 days". */
+  /** The length of time as text, for example "30 days". */
   readonly time: string;
 }
 
-/** Token lifetimes in seconds. */
+/** The lifetimes of tokens, in seconds. */
 export interface TokenLifetimes {
   readonly access_token_ttl: number;
   readonly refresh_token_ttl: number;
 }
 
 /**
- * Returns how long the client's access lasts. Without refresh tokens, it lasts as long as one
- * access token.
+ * Returns how long the client keeps its access. If the client gets no refresh tokens, this is the
+ * lifetime of one access token.
  */
 export function accessLasts(
   { grants }: Client,
@@ -36,7 +36,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The units, largest first. */
+/** The units of time, from largest to smallest. */
 const UNITS = [
   ['day', DAY],
   ['hour', HOUR],
@@ -45,14 +45,14 @@ const UNITS = [
 ] as const;
 
 /**
- * Formats a time in seconds: "30 days", "1 hour", "90 minutes". The result is never longer than the
- * given time.
+ * Formats a length of time in seconds as text, for example "30 days", "1 hour" or "90 minutes". The
+ * text is never longer than the actual time.
  */
 function durationText(seconds: number, locale: string): string {
   const whole = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[3];
   const rounded = UNITS.find(([, length]) => seconds >= 2 * length) ?? whole;
-  // Use a unit that divides the time exactly. If a larger unit fits at least twice, use that unit
-  // and round down.
+  // Choose the largest unit that divides the time exactly. But if an even larger unit fits into the
+  // time at least twice, use that unit and round down.
   const [unit, length] = whole[1] >= rounded[1] ? whole : rounded;
   const count = Math.floor(seconds / length);
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);

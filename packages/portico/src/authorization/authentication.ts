@@ -1,16 +1,18 @@
 import type { Authentication } from '../host/host.ts';
 import { CLOCKS_DIFFER, type Server } from '../server.ts';
 
-/** The host's information about the user's authentication. */
+/** What the host knows about when and how the user authenticated. */
 export interface KnownAuthentication extends Omit<Authentication, 'at'> {
-  /** When the user authenticated, in milliseconds since 1970. Never in the future. */
+  /**
+   * The time when the user authenticated, in milliseconds since 1970. It is never in the future.
+   */
   readonly at: number;
 }
 
 /**
- * Asks the host when the signed-in user authenticated. Returns null if the host does not know. Also
- * returns null for a time in the future, because such a time proves nothing. Throws if the host's
- * result is not valid.
+ * Asks the host when and how the signed-in user authenticated. Returns null if the host does not
+ * know, or if the time is in the future and therefore proves nothing. Throws if the host returns an
+ * invalid value.
  */
 export async function findAuthentication(
   { host, clock }: Server,

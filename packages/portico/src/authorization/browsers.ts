@@ -7,39 +7,43 @@ import type { Sealer } from '../server.ts';
 
 interface Browser {
   readonly value: string;
-  /** A keyed hash of the person. Empty until a person is signed in. */
+  /** A keyed hash of the person. Empty if no person has signed in yet. */
   readonly person: string;
-  /** The cookie that the browser sent, or null. */
+  /** The encrypted value of the cookie that the browser sent, or null if it sent none. */
   readonly sealed: string | null;
-  /** Whether the response sets a new cookie although the browser's current cookie is valid. */
+  /** Whether the response must set a new cookie, even if the browser's current cookie is valid. */
   readonly renewed: boolean;
 }
 
 /**
- * The possible cookies of a browser. There can be several: over http, a sibling domain can set a
- * cookie with the same name.
+ * The possible contents of a browser's cookies. There can be several cookies with the same name,
+ * because over http, a sibling domain can set one.
  */
 type Candidates = readonly [Browser, ...Browser[]];
 
-/** Matches the random bits, followed by the person's hash if a person is signed in. */
+/**
+ * Matches the content of the cookie: the random bits, and the hash of the person if one has signed
+ * in.
+ */
 const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
 /**
- * The maximum length of a cookie's value, in characters. Portico's cookies have about 150
- * characters.
+ * The maximum length of the cookie's value, in characters. Portico's own values are about 150
+ * characters long.
  */
 const LONGEST_VALUE = 200;
 /**
- * How many cookies with this name Portico tries, starting with the last. Over http, a sibling
- * domain can set cookies with the same name. Browsers send cookies with a longer path first (RFC
- * 6265 section 5.4). So Portico's cookie can be followed only by cookies for the same path, at most
+ * How many of the cookies with this name to try. Only the last ones are tried. Over http, a sibling
+ * domain can also set cookies with this name. Browsers send cookies with longer paths first (RFC
+ * 6265 section 5.4). Only cookies with the same path can therefore follow Portico's cookie: at most
  * one for each parent domain.
  */
 const MOST_TRIED = 4;
 
 /**
- * Identifies browsers by a cookie, for a host without `browserSecret`. The cookie contains 256
- * random bits. After a person has signed in, it also contains a hash of the person. The content is
- * encrypted, so an attacker who sets a cookie in a browser does not know the content (decision 30).
+ * Identifies browsers by a cookie if the host does not have `browserSecret`. The cookie contains
+ * 256 random bits. After a person has signed in, it also contains a hash of this person. The
+ * content is encrypted, so an attacker who sets a cookie in another person's browser does not know
+ * the content (decision 30).
  */
 export class Browsers {
   readonly #sealer: Sealer;
@@ -48,8 +52,9 @@ export class Browsers {
   readonly #seen = new Note<Candidates>('browsers');
 
   /**
-   * Over https, the cookie's name starts with `__Host-`, so that only this host can set it. The
-   * name also contains the base path, so that two installations on one host have separate cookies.
+   * With https, the cookie's name begins with `__Host-`, so that only this host can set the cookie.
+   * The name also contains the base path, so that two installations on one host use different
+   * cookies.
    */
   constructor(sealer: Sealer, issuer: string, basePath: string) {
     const secure = issuer.startsWith('https:');
@@ -59,8 +64,8 @@ export class Browsers {
   }
 
   /**
-   * Returns this browser's secret for this person. Consent is bound to the secret. The secret stays
-   * the same until this method is called for another person.
+   * Returns the secret of this browser for this person. Consent is bound to this secret. The secret
+   * stays the same until this method is called for another person.
    */
   async secret(request: Request, { provider, id }: PersonReference): Promise<string> {
     const browsers = await this.#browsersOf(request);
@@ -68,7 +73,7 @@ export class Browsers {
     const browser =
       browsers.find((each) => each.person === personIn(each)) ??
       browsers.find((each) => each.person === '') ??
-      // All cookies belong to other people, so create a new cookie.
+      // All cookies belong to other people, so create a new one.
       newBrowser(true);
     const renewed = browser.renewed || (browser.person === '' && browser.sealed !== null);
     this.#seen.set(request, [{ ...browser, person: personIn(browser), renewed }]);
@@ -83,8 +88,8 @@ export class Browsers {
   }
 
   /**
-   * Returns the `Set-Cookie` header for the response to this request, or null if the browser keeps
-   * its cookie.
+   * Returns the `Set-Cookie` header for the response, or null if the browser keeps its current
+   * cookie.
    */
   async setCookie(request: Request): Promise<string | null> {
     const [{ value, person, sealed, renewed }] = await this.#browsersOf(request);
@@ -94,8 +99,8 @@ export class Browsers {
   }
 
   /**
-   * Returns what the request's cookies contain. If there are none, returns the content for a new
-   * cookie.
+   * Returns the content of the cookies in the request. If there are none, returns the content for a
+   * new cookie.
    */
   async #browsersOf(request: Request): Promise<Candidates> {
     const known = this.#seen.of(request);
@@ -124,10 +129,10 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * Whether the browser opens a page. Only then does Portico set a cookie in a browser that sent no
- * cookie. Browsers also send no cookie with forms from another site and with embedded pages. There,
- * a new cookie would replace the browser's existing cookie, and the person could no longer answer
- * open consent pages.
+ * Whether the browser is opening a page. If a browser has sent no cookie, Portico sets one only in
+ * this case. Browsers also omit cookies from forms on other sites and from embedded pages. Setting
+ * a new cookie there would replace the existing one, and the person could no longer answer open
+ * consent pages.
  */
 function isNavigation(request: Request): boolean {
   const destination = request.headers.get('sec-fetch-dest');

@@ -21,19 +21,19 @@ import {
 } from './request-parameters.ts';
 
 /**
- * The checks for an authorization request whose client and redirect URI are valid. If a check
- * refuses the request, the server sends the error to the redirect URI.
+ * The checks of an authorization request whose client and redirect URI are valid. If a check
+ * rejects the request, the server sends the error to the redirect URI.
  */
 
-/** The server and the additions of its features, for the checks. */
+/** The server and its features' additions, which the checks use. */
 export interface CheckContext {
   readonly server: Server;
   readonly additions: AuthorizationAdditions;
 }
 
 /**
- * A check. Returns what it found, or throws an OAuthError to refuse the request. `found` contains
- * the results of earlier checks.
+ * A check. It returns what it has found, or throws an OAuthError to reject the request. `found`
+ * contains the results of earlier checks.
  */
 type Run = (
   request: RequestToCheck,
@@ -41,7 +41,7 @@ type Run = (
   found: Findings,
 ) => ReturnType<RequestCheck>;
 
-/** Creates a check that returns no results. */
+/** Creates a check that can only reject a request, and returns no results. */
 function refuses(check: (request: RequestToCheck, context: CheckContext) => void): Run {
   return (request, context) => {
     check(request, context);
@@ -49,15 +49,18 @@ function refuses(check: (request: RequestToCheck, context: CheckContext) => void
   };
 }
 
-/** The ways in which a request can reach the server. */
+/** The ways in which an authorization request can reach the server. */
 type Ways = readonly ('browser' | 'direct')[];
 
-/** GET and POST requests to /oauth/authorize. */
+/** The check applies only to requests from browsers: GET and POST to /oauth/authorize. */
 const BROWSER = ['browser'] as const;
-/** The requests in `BROWSER`, and requests that clients send directly. */
+/**
+ * The check applies to requests from browsers, and to requests that clients send directly to the
+ * server.
+ */
 const BOTH = ['browser', 'direct'] as const;
 
-/** All checks, in the order in which they run. */
+/** All checks, in the order in which they run. Each one lists the ways for which it runs. */
 const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   [
     'repeated-parameters',
@@ -96,7 +99,10 @@ const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   ],
 ];
 
-/** Runs the checks in order. Throws the OAuthError of the first check that refuses the request. */
+/**
+ * Runs all checks in order, and returns their results. Throws the OAuthError of the first check
+ * that rejects the request.
+ */
 export async function runChecks(request: RequestToCheck, context: CheckContext): Promise<Findings> {
   const { checks: replaced } = context.additions.reading;
   let found: Findings = { codeChallenge: '', thumbprint: null, audience: null, scopes: [] };
@@ -108,20 +114,21 @@ export async function runChecks(request: RequestToCheck, context: CheckContext):
   return found;
 }
 
-/** Whether a check has this name. Features can replace checks by name. */
+/** Whether there is a check with this name. Features can replace checks by their names. */
 export function isCheck(name: string): boolean {
   return CHECKS.some(([each]) => each === name);
 }
 
 /**
- * Returns the names of the parameters that features add, including the parameter that names a key.
+ * Returns the names of the request parameters that features add. This includes the parameter that
+ * names a key.
  */
 export function furtherParameters({ binding, reading }: AuthorizationAdditions): readonly string[] {
   return binding === null ? reading.parameters : [binding.parameter, ...reading.parameters];
 }
 
 /**
- * Returns the name of the parameter that binds the authorization code to a key. Returns null if
+ * Returns the name of the request parameter that binds the authorization code to a key, or null if
  * codes are not bound to keys.
  */
 function keyParameter({ additions }: CheckContext): string | null {
@@ -132,7 +139,10 @@ function getKey(parameters: Parameters, name: string | null): string | null {
   return name === null ? null : requireThumbprint(parameters, name);
 }
 
-/** Returns the scopes that the client requests. Throws an OAuthError to refuse the request. */
+/**
+ * Returns the scopes that the client requests and may get. Throws an OAuthError to reject the
+ * request.
+ */
 export async function grantableScopes(
   { parameters, client }: Pick<RequestToCheck, 'parameters' | 'client'>,
   { server, additions }: CheckContext,
@@ -174,7 +184,7 @@ const REFUSAL = {
   detail: 'these scopes are unknown, or not registered for this client',
 };
 
-/** Returns the refusal for a server with several resources. */
+/** Returns the error texts for a server with several resources. */
 function refusalAt(audience: string | null): typeof REFUSAL {
   return {
     refusal:
@@ -187,8 +197,8 @@ function refusalAt(audience: string | null): typeof REFUSAL {
 }
 
 /**
- * Returns the requested scopes. Without the parameter `scope`, returns all scopes that the client
- * may have for this resource, except `openid`.
+ * Returns the requested scopes. If the parameter `scope` is missing, returns all scopes that the
+ * client may have at this resource, except `openid`.
  */
 function requireScope(
   parameters: Parameters,
@@ -206,9 +216,9 @@ function requireScope(
 }
 
 /**
- * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This check runs
- * before the consent page, because users must not consent to an ID token that the server cannot
- * issue.
+ * Returns the scopes. If no key can sign the ID token, removes `openid` or rejects the request.
+ * This happens before the consent page, because users must not consent to an ID token that the
+ * server cannot issue.
  */
 async function signable(
   scopes: readonly string[],

@@ -16,25 +16,28 @@ import { responseTo, type AuthorizationResponse } from './response.ts';
 import type { SavedRequests } from './saved-requests.ts';
 import { chosenScopes, isPartAllowed, type IsChecked } from './scope-choices.ts';
 
-/** The response to the person's answer, or a page of the host that the person must visit first. */
+/**
+ * The result of an answer: the response to the client, or a page of the host that the person must
+ * visit first.
+ */
 export type Completed =
   | { readonly response: AuthorizationResponse }
   | { readonly page: HostPage; readonly pending: ConsentRequest };
 
-/** An authorization that a person is about to allow. */
+/** The data for an authorization that a person is allowing. */
 interface Allowing {
   readonly pending: ConsentRequest;
   readonly client: Client;
   readonly visitor: Visitor;
   readonly scopes: readonly string[];
   readonly prior: PriorAuthorization | null;
-  /** The id of the new authorization. */
+  /** The id for the new authorization. */
   readonly id: string;
   readonly code: string;
   readonly now: number;
 }
 
-/** Records people's answers on the consent page, and responds to the client (AS-8). */
+/** Records what people answer on the consent page, and responds to the client (AS-8). */
 export class ConsentAnswers {
   readonly #server: Server;
   readonly #additions: AuthorizationAdditions;
@@ -57,11 +60,11 @@ export class ConsentAnswers {
   }
 
   /**
-   * Records this visitor's first decision.
+   * Records the visitor's first decision, and responds to the client.
    *
-   * If the visitor repeats the same decision within `code_ttl`, redirects to the client again. If
-   * the person must visit a page of the host first, the consent request stays open. Throws a page
-   * error if the visitor has no request to answer.
+   * If the visitor sends the same decision again within `code_ttl`, redirects to the client again.
+   * If the person must first visit a page of the host, the consent request stays open. Throws a
+   * page error if the visitor has no consent request to answer.
    */
   async complete(
     requestId: string,
@@ -77,7 +80,7 @@ export class ConsentAnswers {
     if ('page' in step) return { page: step.page, pending };
     const response = await this.#answerFirst({ ...pending, ...step }, visitor, allow, isChecked);
     if (response !== null) return { response };
-    // The person clicked twice. The HTTP request of the other click has already recorded the
+    // The person clicked twice. In the meantime, the request of the other click has recorded the
     // decision.
     const answered = await this.#saved.requireOwn(requestId, visitor);
     const meanwhile = await this.#answerAgain(answered, visitor, allow, isChecked);
@@ -88,8 +91,8 @@ export class ConsentAnswers {
   /**
    * Allows these scopes without showing the consent page. Returns null in these cases:
    *
-   * - The earlier authorization (`prior`) has ended or no longer covers the request.
-   * - The person must visit a page of the host first.
+   * - The earlier authorization `prior` has ended, or no longer covers the request.
+   * - The person must first visit a page of the host.
    */
   async completeWithPrior(
     pending: ConsentRequest,
@@ -103,20 +106,20 @@ export class ConsentAnswers {
     return this.#answerFirst({ ...pending, ...step }, visitor, true, isChecked, prior);
   }
 
-  /** Decides whether the person must visit a page of the host before Portico records the answer. */
+  /** Finds out whether the person must visit a page of the host before the answer is recorded. */
   async #confirm(pending: ConsentRequest, { request }: Visitor): Promise<ConfirmedStep> {
     const { interaction } = this.#additions;
     return interaction?.confirm(pending, request) ?? { details: pending.details };
   }
 
   /**
-   * Records the first decision. Returns null if the request was answered, ended or expired after
-   * Portico read it.
+   * Records the first decision. Returns null if the consent request was answered, ended or expired
+   * in the meantime.
    *
    * With `prior`, the person sees no consent page. The method then also returns null in these
    * cases:
    *
-   * - The earlier authorization has ended or no longer covers the request.
+   * - The earlier authorization has ended, or no longer covers the request.
    * - The person may no longer grant the scopes.
    */
   async #answerFirst(
@@ -141,12 +144,12 @@ export class ConsentAnswers {
     const noted = allowed === null ? null : this.#lastUse.recordAllowed(client);
     if (noted !== null) {
       await noted;
-      // A client can change its redirect URIs until its first use. So check that the client still
-      // has the redirect URI that the person saw.
+      // Check again that the client has the redirect URI that the person saw, because a client can
+      // change its redirect URIs until its first use.
       await this.#saved.requireClient(pending);
     }
-    // Call the features before storing the answer. If a feature throws, the consent request stays
-    // open.
+    // Call the features before the answer is stored. If one of them throws, the consent request
+    // stays open.
     if (prior === null) {
       for (const receive of this.#additions.consentAnswered)
         await receive(pending, allowed?.family.scopes ?? []);
@@ -171,9 +174,10 @@ export class ConsentAnswers {
   }
 
   /**
-   * Responds when the visitor repeats the same decision. After a double click, the browser waits
-   * only for the second response. Replaces an unused authorization code, so that only one code is
-   * valid. Returns null if there was no earlier decision, or if the earlier decision was different.
+   * Responds to a visitor who sends the same decision again. After a double click, the browser
+   * waits only for the second response. If the authorization code has not been used, replaces it,
+   * so that only one code is valid. Returns null if there is no earlier decision, or if it was
+   * different.
    */
   async #answerAgain(
     saved: ConsentRequest,
@@ -191,8 +195,8 @@ export class ConsentAnswers {
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId } = saved;
     const person = visitor.user.reference;
-    // The scopes differ from those of the first answer if the person's permissions have changed or
-    // the person checked other boxes. The store then finds no authorization with these scopes.
+    // If the person's permissions have changed or the person has checked other boxes, these scopes
+    // differ from those of the first answer. No authorization then has these scopes.
     const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
     const scopes = chosenScopes(saved, held, isChecked);
     const code = newCode(id);
@@ -204,7 +208,7 @@ export class ConsentAnswers {
     return replaced === 'used' ? codeUsed(saved, client) : responseTo(saved, client, { code });
   }
 
-  /** Returns the authorization that the person allows, with its code. Does not store it. */
+  /** Returns the authorization that the person allows, and its code. Does not store them. */
   async #authorization(allowing: Allowing): Promise<NewAuthorization> {
     const { pending, client, visitor, scopes, prior, id, code, now } = allowing;
     const { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint } = pending;
@@ -223,7 +227,9 @@ export class ConsentAnswers {
     };
   }
 
-  /** Returns these details and the features' details, or undefined if there are no details. */
+  /**
+   * Returns the given details together with those of features. Returns undefined if there are none.
+   */
   async #details(
     before: ConsentRequest['details'],
     allowed: AllowedAuthorization,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Matches a path without a slash at the end and without percent-encoding. No segment begins with a
- * dot.
+ * Matches a path whose segments do not begin with a dot. The path has no trailing slash and no
+ * percent-encoding.
  */
 const PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 
@@ -25,7 +25,7 @@ const endpoint = z.strictObject(
   { error: 'must be an object { name, instructions, scopes_supported }' },
 );
 
-/** The setting that this feature adds to `mcp`. */
+/** The setting that this feature adds to the section `mcp`. */
 export const endpointsShape = {
   endpoints: z
     .record(
@@ -43,25 +43,26 @@ export const endpointsShape = {
 };
 
 /**
- * The settings of an additional MCP endpoint. The endpoint takes all other settings from the
- * section `mcp`.
+ * The settings of an additional MCP endpoint. All other settings are the same as in the section
+ * `mcp`.
  */
 export interface McpEndpointInput {
-  /** The endpoint's name for assistants. Default: `mcp:name`. */
+  /** The name of the endpoint that MCP clients show. Default: `mcp:name`. */
   readonly name?: string | undefined;
-  /** Instructions for the model. Default: `mcp:instructions`. */
+  /** Instructions for the model that uses the endpoint. Default: `mcp:instructions`. */
   readonly instructions?: string | undefined;
   /**
-   * The scopes in the endpoint's metadata and challenges. Default: `mcp:oauth:scopes_supported`.
+   * The scopes that the endpoint's metadata and challenges list. Default:
+   * `mcp:oauth:scopes_supported`.
    */
   readonly scopes_supported?: readonly string[] | undefined;
 }
 
 export interface EndpointsConfig {
   /**
-   * Additional MCP endpoints. The keys are paths below `base_path`. Each endpoint has its own
-   * tools, and its own resource in `oauth_server:resources`. If the resource's `challenge` is on,
-   * the endpoint sends challenges. By default, there are no additional endpoints.
+   * Additional MCP endpoints, keyed by their paths below `base_path`. Each endpoint has separate
+   * tools and a separate resource in `oauth_server:resources`. The endpoint sends challenges if its
+   * resource has `challenge: true`. Default: none.
    */
   readonly endpoints?: Readonly<Record<string, McpEndpointInput>> | undefined;
 }

@@ -3,8 +3,7 @@ import type { McpContribution, McpFeature } from '../../feature.ts';
 import { endpointsShape, type McpEndpointInput } from './config.ts';
 
 /**
- * Lets one application have several MCP endpoints. Each endpoint has a separate path, tools and
- * resource.
+ * Lets an application have several MCP endpoints, each with a separate path, tools and resource.
  */
 export const endpoints: McpFeature = {
   name: 'endpoints',
@@ -17,8 +16,8 @@ export const endpoints: McpFeature = {
 };
 
 /**
- * Returns the settings of an additional endpoint. `challenge` is false here, because the settings
- * of the endpoint's resource decide whether the endpoint sends challenges.
+ * Returns the settings of an additional endpoint. Sets `challenge` to false, because only the
+ * endpoint's resource decides whether it sends challenges.
  */
 function withOwn(
   { oauth, ...config }: McpConfig,

@@ -1,11 +1,11 @@
 import type { McpContribution, McpFeature } from '../../feature.ts';
 
-/** The extension's name (MCP, Enterprise-Managed Authorization). */
+/** The name of the extension (MCP, Enterprise-Managed Authorization). */
 const EXTENSION = 'io.modelcontextprotocol/enterprise-managed-authorization';
 
 /**
- * Declares the extension for enterprise-managed authorization if the authorization server supports
- * its grant. Clients find the grant itself in the server's metadata.
+ * Announces the extension for enterprise-managed authorization if the authorization server supports
+ * the extension's grant. Clients find the grant itself in the authorization server's metadata.
  */
 export const organizationAccess: McpFeature = {
   name: 'organization_access',

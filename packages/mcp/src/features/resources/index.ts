@@ -21,7 +21,7 @@ const REFUSALS: RefusalMessages = {
   403: 'The linked account or its token does not reach this resource.',
 };
 
-/** MCP resources: texts and files that clients read by their URIs (MCP, Resources). */
+/** The feature for MCP resources: texts and files that clients read by URI (MCP, Resources). */
 export const resources: McpFeature = {
   name: NAME,
   start(endpoint): McpContribution {
@@ -40,7 +40,8 @@ export const resources: McpFeature = {
 };
 
 /**
- * Returns an endpoint's resource registry. You can register resources even after the start.
+ * Returns the resource registry of an endpoint. You can also register resources after the endpoint
+ * has started.
  *
  * @example
  * resourcesOf(createMcpServer({ server, config, tools, log })).register(guide);
@@ -50,9 +51,9 @@ export function resourcesOf(endpoint: McpServer): ResourceRegistry {
 }
 
 /**
- * Returns the resource registry of the application that is starting. `path` is the endpoint's path
- * (default: `/mcp`). Call `resource()` only in the application's `register`, as in
- * `resource().register(…)`. Throws if you call it elsewhere, or if no endpoint has this path.
+ * Returns the resource registry of the application that is starting. Call this function only in the
+ * application's `register`, for example as `resource().register(…)`. `path` is the endpoint's path
+ * (default: `/mcp`). Throws if you call it anywhere else, or if there is no endpoint at this path.
  */
 export function resource(path?: string): ResourceRegistry {
   return resourcesOf(getEndpoint('resource', 'resources', path));
@@ -74,7 +75,7 @@ function getMethods(
           version,
         ),
     },
-    // Clients request this list if the endpoint has resources. It is always empty.
+    // This list is always empty, but clients request it if the endpoint has resources.
     'resources/templates/list': {
       type: 'ListResourceTemplatesRequest',
       answer: (_, { version }) => getList('resourceTemplates', [], version),
@@ -104,7 +105,10 @@ function getList(member: string, list: readonly object[], version: string): Meth
   return { result: { [member]: list, ...cachedFor(version) } };
 }
 
-/** Returns the members of a resource's description that this protocol version knows. */
+/**
+ * Returns a resource's entry for `resources/list`, with the members that this protocol version
+ * defines.
+ */
 function listed(
   { uri, name, title, description, mimeType }: RegisteredResource,
   version: string,
@@ -119,8 +123,8 @@ function listed(
 }
 
 /**
- * The error code for an unknown resource until MCP 2025-11-25 (Resources, Error Handling). Later
- * versions use -32602.
+ * The error code for an unknown resource in versions up to MCP 2025-11-25 (Resources, Error
+ * Handling). Later versions use -32602.
  */
 const RESOURCE_NOT_FOUND = -32_002;
 

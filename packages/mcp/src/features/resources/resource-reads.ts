@@ -11,12 +11,12 @@ import type { RegisteredResource } from './resources.ts';
 type Params = JSONRPCRequest['params'];
 
 /**
- * The maximum size of the content, in bytes. Text is counted as UTF-8, and bytes are counted before
- * base64.
+ * The maximum size of a resource's content, in bytes. A string is measured as UTF-8, and binary
+ * content before base64 encoding.
  */
 const LARGEST = 1024 * 1024;
 
-/** Reads resources, with a time limit. */
+/** Reads resources within the time limit. */
 export class ResourceReads {
   readonly #context: McpContext;
 
@@ -26,7 +26,7 @@ export class ResourceReads {
 
   /**
    * Returns the content, or an error that does not reveal its cause. Never rejects. With
-   * `mcp:audit`, emits an audit event for each read that finishes.
+   * `mcp:audit`, emits an audit event for each read, including failed ones.
    */
   async read(resource: RegisteredResource, params: Params, caller: Caller): Promise<MethodAnswer> {
     const { config, server } = this.#context;
@@ -76,7 +76,10 @@ function failure(message: string): MethodAnswer {
   return { error: { code: ProtocolErrorCode.InternalError, message } };
 }
 
-/** Returns the content, or an error if the content does not fit into the responses to the batch. */
+/**
+ * Returns the content. Returns an error instead if the content does not fit into the responses to
+ * the batch.
+ */
 function answerWith(
   registered: RegisteredResource,
   content: unknown,
@@ -90,14 +93,16 @@ function answerWith(
 
 const NO_ROOM = 'The resources of this batch are too large together; read this one by itself.';
 
-/** Returns the content's size in bytes. Throws if the content is not text or bytes. */
+/**
+ * Returns the size of the content in bytes. Throws if the content is neither a string nor bytes.
+ */
 function sizeOf(content: unknown): number {
   if (typeof content === 'string') return Buffer.byteLength(content);
   if (content instanceof Uint8Array) return content.byteLength;
   throw new TypeError('read() returned neither a string nor a Uint8Array');
 }
 
-/** Returns the result for `resources/read`. */
+/** Returns the result of a `resources/read` request. */
 function contents(
   { uri, mimeType }: RegisteredResource,
   content: string | Uint8Array,
@@ -108,6 +113,6 @@ function contents(
     typeof content === 'string'
       ? { text: content }
       : { blob: Buffer.from(content).toString('base64') };
-  // The content can change between requests, so clients must not cache it.
+  // Clients must not cache the content, because it can change between requests.
   return { contents: [{ ...described, ...sent }], ...cachedFor(version, 0) };
 }

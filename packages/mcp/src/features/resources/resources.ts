@@ -2,85 +2,85 @@ import { readGuard } from '../../tools/guard.ts';
 import type { Guarded } from '../../tools/tool-access.ts';
 import type { TraceContext } from '../../tools/trace.ts';
 
-/** The argument for `read`. */
+/** The argument of a resource's `read` method. */
 export interface ResourceRead {
   /**
-   * A signal that is aborted in these cases: the read takes longer than `mcp:tool_timeout`, the
-   * caller disconnects, or the caller cancels the request. See `ToolCall.signal`.
+   * A signal that is aborted if the read takes longer than `mcp:tool_timeout`, if the caller
+   * disconnects, or if the caller cancels the request. See `ToolCall.signal`.
    */
   readonly signal: AbortSignal;
-  /** The distributed trace that the request belongs to. Null if the client sent no trace. */
+  /** The distributed trace that the client sent with the request, or null if it sent none. */
   readonly trace: TraceContext | null;
 }
 
 /**
- * A text or file that clients can read, for example through a link in a tool's result. By default,
- * a resource is public: any application with a token for this endpoint can read it.
+ * A text or file that clients can read, for example through a link in the result of a tool. By
+ * default, a resource is public: every application with a token for this endpoint can read it.
  */
 export interface ResourceInterface {
   /**
-   * A unique, absolute URI of at most 2048 characters (RFC 3986), such as `app://guide`. To read
-   * the resource, clients must send exactly this text.
+   * Returns the unique, absolute URI of the resource (RFC 3986), such as `app://guide`. It has at
+   * most 2048 characters. Clients must send exactly this text to read the resource.
    */
   uri(): string;
-  /** A short name for the resource. */
+  /** Returns a short name for the resource. */
   name(): string;
-  /** Describes the content for the model. */
+  /** Returns a description of the content for the model. */
   description?(): string;
-  /** The name that clients display. */
+  /** Returns the name that clients display. */
   title?(): string;
-  /** The media type, such as `text/markdown`. */
+  /** Returns the media type of the content, such as `text/markdown`. */
   mimeType?(): string;
   /**
-   * Returns the content, at most 1 MiB. Portico sends a string as text, and bytes as base64. If
-   * this method throws, Portico logs the exception, and the caller learns only that the resource
-   * cannot be read.
+   * Returns the content, which must not be larger than 1 MiB. Portico sends a string as text, and
+   * bytes as base64. If this method throws, Portico logs the exception and tells the caller only
+   * that the resource cannot be read.
    */
   read(request: ResourceRead): string | Uint8Array | Promise<string | Uint8Array>;
 }
 
 /**
- * A personal resource. Its content belongs to the caller's linked account, which `token().user()`
- * returns. A request without a linked account gets 401. The token needs the first scope of
- * `mcp:oauth:scopes_supported`, unless the resource is a ScopedResourceInterface.
+ * A personal resource, whose content is for the user who linked their account. `token().user()`
+ * returns this user. A request without a linked account gets 401. The token needs the first scope
+ * of `mcp:oauth:scopes_supported`, unless the resource is a ScopedResourceInterface.
  */
 export interface UserResourceInterface extends ResourceInterface {
-  /** Makes the resource personal. */
+  /** Marks the resource as personal. */
   readonly personal: true;
 }
 
 /**
- * A personal resource with its own scope. The request gets 403 if the token does not have the
- * scope, or the account does not have the scope's permission.
+ * A personal resource with its own scope. A request gets 403 if the token lacks this scope, or if
+ * the user lacks the permission for this scope.
  */
 export interface ScopedResourceInterface extends UserResourceInterface {
-  /** The resource's scope, which must be in `oauth_server:scopes`. */
+  /** Returns the scope of the resource, which must be in `oauth_server:scopes`. */
   scope(): string;
 }
 
-/** A registered resource. Portico reads its description once, when you register it. */
+/** A registered resource. Portico reads the description only once, during registration. */
 export interface RegisteredResource extends Guarded {
-  /** The return value of the resource's `uri()`. */
+  /** The value that the resource's `uri()` returned. */
   readonly uri: string;
-  /** The return value of the resource's `name()`. */
+  /** The value that the resource's `name()` returned. */
   readonly name: string;
-  /** The return value of the resource's `description()`. Null if it has no `description()`. */
+  /** The value that the resource's `description()` returned, or null without `description()`. */
   readonly description: string | null;
-  /** The return value of the resource's `title()`. Null if the resource has no `title()`. */
+  /** The value that the resource's `title()` returned, or null without `title()`. */
   readonly title: string | null;
-  /** The return value of the resource's `mimeType()`. Null if the resource has no `mimeType()`. */
+  /** The value that the resource's `mimeType()` returned, or null without `mimeType()`. */
   readonly mimeType: string | null;
-  /** The resource itself. */
+  /** The resource that was registered. */
   readonly resource: ResourceInterface;
 }
 
-/** The resources of one endpoint, in the order of registration. */
+/** The resources of one endpoint, in the order in which they were registered. */
 export class ResourceRegistry {
   readonly #resources = new Map<string, RegisteredResource>();
 
   /**
-   * Adds a resource. Throws if another resource has the same URI, if the URI is malformed, if a
-   * part of the description is not a string, if `scope` is not a method, or if `personal` is not a
+   * Registers a resource. Throws if its URI is malformed or already registered, or if a part of its
+   * description is not a string. Also throws if `scope` is not a method, or `personal` is not a
    * boolean.
    */
   register(resource: ResourceInterface): void {
@@ -95,19 +95,19 @@ export class ResourceRegistry {
     return this.#resources.get(uri) ?? null;
   }
 
-  /** Returns all registered resources. */
+  /** Returns all resources, in the order in which they were registered. */
   all(): readonly RegisteredResource[] {
     return [...this.#resources.values()];
   }
 }
 
-/** Matches a scheme, followed only by characters that a URI may contain (RFC 3986 section 2). */
+/** Matches a URI scheme and the characters that may follow it in a URI (RFC 3986 section 2). */
 const URI = /^[a-z][a-z0-9+.-]*:[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i;
 const LONGEST_URI = 2048;
 /** Matches a media type (RFC 6838 section 4.2), with or without parameters. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:; ?[\w-]+=[\w!#$&^.+"-]+)*$/;
 
-/** Reads a resource's description. Throws for invalid values. */
+/** Reads and checks the description of a resource. Throws if a value is invalid. */
 function readResource(resource: ResourceInterface): RegisteredResource {
   const uri: unknown = resource.uri();
   if (typeof uri !== 'string' || uri.length > LONGEST_URI || !URI.test(uri)) {
@@ -115,7 +115,7 @@ function readResource(resource: ResourceInterface): RegisteredResource {
       `The uri() of a resource must return an absolute URI, not ${JSON.stringify(uri)}`,
     );
   }
-  // An invalid `scope` must not make the resource public.
+  // Reject an invalid `scope`. Otherwise, the resource would become public.
   if ('scope' in resource && typeof resource.scope !== 'function') {
     throw new Error(
       `The scope of the resource ${uri} must be a method that returns the name of a scope`,
@@ -138,7 +138,10 @@ function readResource(resource: ResourceInterface): RegisteredResource {
   };
 }
 
-/** Returns the text of a member, or null if the resource does not have the member. */
+/**
+ * Returns the text that a member of the resource returns, or null if the resource has no such
+ * member.
+ */
 function readText(
   uri: string,
   member: 'name' | 'description' | 'title' | 'mimeType',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The setting that this feature adds to `mcp`. */
+/** The setting that this feature adds to the section `mcp`. */
 export const securitySchemesShape = {
   security_schemes: z.boolean({ error: 'must be true or false' }).default(false),
 };
@@ -8,8 +8,8 @@ export const securitySchemesShape = {
 export interface SecuritySchemesConfig {
   /**
    * Whether to support account linking in ChatGPT. If true, `tools/list` contains `securitySchemes`
-   * for each tool. A call that the token does not allow gets a tool error with the challenge,
-   * instead of 401 or 403. Default: false.
+   * for each tool. If the token does not allow a call, the caller gets a tool error with the
+   * challenge, instead of a 401 or 403 response. Default: false.
    */
   readonly security_schemes?: boolean | undefined;
 }

@@ -5,8 +5,8 @@ import type { RegisteredTool } from '../../tools/tools.ts';
 import { securitySchemesShape } from './config.ts';
 
 /**
- * Adds the security information that ChatGPT expects for each tool (OpenAI, Apps SDK,
- * Authentication).
+ * The feature that adds the security information that ChatGPT expects for each tool (OpenAI, Apps
+ * SDK, Authentication).
  */
 export const securitySchemes: McpFeature = {
   name: 'security_schemes',
@@ -25,8 +25,8 @@ export const securitySchemes: McpFeature = {
 type Schemes = readonly Readonly<Record<string, unknown>>[];
 
 /**
- * Returns the schemes of a tool. They never include `noauth`, because every call needs a token. A
- * public tool accepts every scope of the endpoint, so its schemes list only the first scope.
+ * Returns the security schemes of a tool. They never include `noauth`, because every call needs a
+ * token. A public tool accepts any scope of the endpoint, so its schemes list only the first one.
  */
 function getSchemes(tool: RegisteredTool, challenges: Challenges): Schemes {
   const scopes = tool.personal ? challenges.scopesFor(tool) : challenges.listed.slice(0, 1);
@@ -34,8 +34,9 @@ function getSchemes(tool: RegisteredTool, challenges: Challenges): Schemes {
 }
 
 /**
- * Copies the schemes to `_meta` too, because some clients read only this copy. Versions before
- * 2025-06-18 have no `_meta` in tools.
+ * Returns the members with the schemes for a tool's entry in `tools/list`. Also copies the schemes
+ * to `_meta`, because some clients read only this copy. Tools have no `_meta` in versions before
+ * 2025-06-18.
  */
 function getMembers(schemes: Schemes, version: string): Readonly<Record<string, unknown>> {
   const copy = version >= '2025-06-18' ? { _meta: { securitySchemes: schemes } } : {};
