@@ -169,7 +169,9 @@ describe('oauth:client:import', () => {
     const file = await fileOf(`${JSON.stringify(web)}\n\n${JSON.stringify(phone)}\n`);
     const { code, stdout } = await run('oauth:client:import', file);
     expect(code).toBe(0);
-    expect(stdout).toContain('use oauth:client:update to add values that Portico supports): logo_uri');
+    expect(stdout).toContain(
+      'use oauth:client:update to add values that Portico supports): logo_uri',
+    );
     expect(stdout).toContain(
       'the secret is not imported, because token_endpoint_auth_method is none',
     );

@@ -8,7 +8,7 @@ import {
   mergeConfig,
   type AuditEvent,
 } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   begin,
   decide,
@@ -549,6 +549,23 @@ describe('the audit', () => {
       remembered: first?.authorization,
     });
   });
+});
+
+// @shows AS-52.1, AS-8.18
+test('a skipped page adds no earlier scopes, even if clients can request more scopes step by step', async () => {
+  const both = await startPortal({
+    config: (url) => ({
+      oauth_server: { remember_consent: true, challenge: true, audience: `${url}/api` },
+    }),
+  });
+  onTestFinished(() => both.close());
+  const own = await registerClient(both, FIRST_PARTY);
+  const visitor = await both.signedIn(ADA);
+  const code = await obtainCode(both, own, visitor, { scope: 'openid notes:read notes:write' });
+  await tokensOf(await exchangeCode(both, own, code));
+  const answer = await visitor.get(authorizationUrl(both, own, { scope: 'notes:read' }));
+  const tokens = await tokensOf(await exchangeCode(both, own, codeOf(answer)));
+  expect(tokens.scope).toBe('notes:read');
 });
 
 describe('with other clients and grants', () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClock } from './support/clock.ts';
+import { jktOf, newDpopKey, requestWithProof, tokenProof } from './support/dpop.ts';
 import {
   assertionFor,
   JWT_BEARER,
@@ -13,7 +14,9 @@ import {
   callApi,
   exchangeCode,
   GRACE,
+  obtainCode,
   obtainTokens,
+  REDIRECT_URI,
   refresh,
   registerClient,
   signIn,
@@ -21,6 +24,7 @@ import {
   type RunningPortal,
   type TestClient,
   type Tokens,
+  VERIFIER,
 } from './support/portal.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
@@ -71,6 +75,43 @@ describe('what was granted before stays granted', () => {
     expect([await read(refreshed), await write(refreshed)]).toEqual([200, 201]);
     const old = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
     expect([await read(old), await write(old)]).toEqual([200, 403]);
+  });
+
+  // @shows AS-8.18
+  test('an earlier scope that requires a bound token is left out if the request names no key', async () => {
+    const bound = await startPortal({
+      config: (url) => ({
+        oauth_server: {
+          challenge: true,
+          audience: `${url}/api`,
+          dpop: 'accept',
+          scopes: { 'notes:write': { label: 'Write notes', dpop: true } },
+        },
+      }),
+    });
+    onTestFinished(() => bound.close());
+    const own = await registerClient(bound, { scopes: ['notes:read', 'notes:write'] });
+    const visitor = await bound.signedIn(ADA);
+    const key = newDpopKey();
+    const first = await requestWithProof(
+      bound,
+      own,
+      tokenProof(key, bound.server.issuer, Date.now()),
+      {
+        grant_type: 'authorization_code',
+        code: await obtainCode(bound, own, visitor, { scope: 'notes:write' }),
+        redirect_uri: REDIRECT_URI,
+        code_verifier: VERIFIER,
+      },
+    );
+    expect(first.status).toBe(200);
+    const shown = async (changes: Readonly<Record<string, string>>) => {
+      const url = authorizationUrl(bound, own, { scope: 'notes:read', ...changes });
+      return (await (await visitor.get(url)).text()).includes('Write notes');
+    };
+    expect([await shown({}), await shown({ dpop_jkt: jktOf(key) })]).toEqual([false, true]);
+    const unbound = await obtainTokens(bound, own, ADA, { scope: 'notes:read' });
+    expect(scopesOf(unbound)).toEqual(['notes:read']);
   });
 
   test('the page shows everything that will be granted', async () => {

@@ -7,6 +7,7 @@ import { priorDetails, type PriorAuthorization } from '../store/prior-consent.ts
 import { renewalFor } from '../store/renewal.ts';
 import type { ConsentRequest } from '../store/requests.ts';
 import type { NewAuthorization } from '../store/sql/new-authorizations.ts';
+import { intersectScopes } from '../tokens/scopes.ts';
 import { newCode } from '../tokens/token-formats.ts';
 import type { AllowedAuthorization, AuthorizationAdditions } from './additions.ts';
 import { codeUsed, notAllowed } from './denials.ts';
@@ -133,7 +134,9 @@ export class ConsentAnswers {
     const client = await this.#saved.requireClient(pending);
     const person = visitor.user.reference;
     const held = allow ? (await this.#scopes.ofSaved(pending, client, person)).scopes : [];
-    const scopes = chosenScopes(pending, held, isChecked);
+    const chosen = chosenScopes(pending, held, isChecked);
+    // Without a page, the person sees no scopes that the client did not request.
+    const scopes = prior === null ? chosen : intersectScopes(chosen, pending.scopes);
     const now = clock();
     const id = orderedIdentifier(now);
     const code = newCode(id);

@@ -5,7 +5,7 @@ import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
 import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
 import type { AuthorizationAdditions } from './additions.ts';
-import { addedScopes, choicesFor } from './scope-choices.ts';
+import { addedScopes, choicesFor, usableScopes } from './scope-choices.ts';
 
 /** The scopes to show on the consent page. */
 export interface ScopesToAsk {
@@ -37,9 +37,9 @@ export class GrantableScopes {
     person: PersonReference,
   ): Promise<ScopesToAsk & { readonly choices: ChoosableScopes | undefined }> {
     const before = await this.#allowedBefore(client, person, request.audience);
-    const wanted =
-      before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
     const { scopeChoices, binding } = this.#additions;
+    const kept = usableScopes(before.filter(isKept), request, binding);
+    const wanted = kept.length === 0 ? request.scopes : union(request.scopes, kept);
     const choices = choicesFor(scopeChoices, request, client, wanted, binding);
     const shown = choices === undefined ? wanted : union(wanted, choices.added);
     return { scopes: await this.#held(shown, request, person), before, choices };

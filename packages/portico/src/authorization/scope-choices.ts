@@ -23,20 +23,31 @@ export type IsChecked = (name: string) => boolean;
  */
 export function choicesFor(
   choices: ScopeChoices | null,
-  { thumbprint }: AuthorizationRequest,
+  request: AuthorizationRequest,
   client: Client,
   wanted: readonly string[],
   binding: KeyBinding | null,
 ): ChoosableScopes | undefined {
   if (choices === null) return undefined;
   const optional = wanted.filter((name) => choices.isOptional(name));
-  // If the client proves no key, leave out scopes that require a key. The client could not get a
-  // token with these scopes.
-  const isUsable = (name: string) => thumbprint !== null || binding?.scopes.has(name) !== true;
-  const added = choices.added.filter(
-    (name) => client.scopes.includes(name) && !wanted.includes(name) && isUsable(name),
+  const added = usableScopes(choices.added, request, binding).filter(
+    (name) => client.scopes.includes(name) && !wanted.includes(name),
   );
   return optional.length + added.length === 0 ? undefined : { optional, added };
+}
+
+/**
+ * Returns those of the scopes that the client can use. If the request names no key, leaves out
+ * scopes that require a bound token, because the client could not exchange a code with these scopes
+ * without a proof.
+ */
+export function usableScopes(
+  names: readonly string[],
+  { thumbprint }: AuthorizationRequest,
+  binding: KeyBinding | null,
+): readonly string[] {
+  if (thumbprint !== null || binding === null) return names;
+  return names.filter((name) => !binding.scopes.has(name));
 }
 
 /** Returns the scopes that the user can add and that the client is still registered for. */
