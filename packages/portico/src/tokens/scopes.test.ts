@@ -181,7 +181,7 @@ describe('the scopes of a grant that still apply', () => {
     ],
     [[], [], [], []],
   ])(
-    'from %j, with the permissions %j, are %j; each permission is checked',
+    'from %j, with the permissions %j, are %j, and each permission is checked with the host',
     async (names, held, left, asks) => {
       const asked: string[] = [];
       const host = {
