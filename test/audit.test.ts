@@ -235,7 +235,7 @@ describe('events for the audit log of a host', () => {
   test.each([
     ['that did nothing: sent again it is told of', false, ['access_token_revoked']],
     ['that took effect, whose answer was lost: it was 503, and nothing is told', true, []],
-  ])('record the revocation of an access token by a statement %s', async (_, afterwards, told) => {
+  ])('record a token revocation with a lost statement only if it is retried: a statement %s', async (_, afterwards, told) => {
     const opened = await openStore();
     onTestFinished(() => opened.close());
     const losing = createLosingStore(opened.inner);

@@ -77,7 +77,7 @@ describe('the keys that a client registers', () => {
     ['nowhere', {}, 'needs its public keys'],
     ['with one that is too weak', { jwks: { keys: [EC, WEAK] } }, 'A key in the jwks'],
     ['elsewhere without TLS', { jwksUri: 'http://client.example/keys' }, 'The jwks_uri '],
-  ])('are refused %s', (_, named, says) => {
+  ])('are refused: %s', (_, named, says) => {
     expect(() => checkClientKeys(named)).toThrow(says);
   });
 

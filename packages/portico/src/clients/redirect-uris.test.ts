@@ -30,7 +30,7 @@ describe('the redirect URI of a native application', () => {
     'com.example.app://host/callback',
     'com.example.app:callback',
     'a.b-c+d.e1:/',
-  ])('may be %s', (uri) => {
+  ])('is accepted: %s', (uri) => {
     expect(redirectUriProblem(uri, 'native')).toBeNull();
   });
 
@@ -64,7 +64,7 @@ describe('the redirect URI of a native application', () => {
     ['a parameter of the answer', 'com.example.app:/callback?code=1', 'has the parameter code'],
     ['a control character', 'com.example.app:/call\nback', 'has the character U+000A'],
     ['a space', 'com.example.app:/call back', 'has the character U+0020'],
-  ])('must not be %s', (_, uri, problem) => {
+  ])('is refused: %s', (_, uri, problem) => {
     expect(redirectUriProblem(uri, 'native')).toContain(problem);
   });
 

@@ -119,7 +119,7 @@ describe('the name that a client gives itself', () => {
     ['not at all with two scripts in one word that are not', 'Some Tооl', null],
     ['whole, of sixty characters as people count them', flags(60), flags(60)],
     ['cut, of more', flags(61), `${flags(59)}…`],
-  ])('is shown %s', (_, name, shown) => {
+  ])('is shown in a safe form: %s', (_, name, shown) => {
     expect(calledName(name, 'Portal')).toBe(shown);
   });
 

@@ -206,7 +206,7 @@ describe('the answer to a consent request', () => {
     ['what the person of another provider was asked', { user_provider: 'others' }],
     ['what was ended', { outcome: 'void' }],
     ['a question with another id', { id_hash: 'else' }],
-  ])('is refused for %s', async (_, changes: Row) => {
+  ])('is refused if there is no such open consent request: %s', async (_, changes: Row) => {
     await ask(changes);
     const { outcome: before = null } = changes;
     for (const allowed of [null, NEW])
@@ -337,7 +337,7 @@ describe('an authorization code', () => {
     ]);
   });
 
-  describe('that was replaced by a new code', () => {
+  describe('that is replaced by a new code', () => {
     const replace = (changes: Partial<Family> = {}) =>
       store.codes.replaceCode({ ...FAMILY, ...changes }, { hash: 'second', expiresAt: NOW + 90 });
     const replaced = {
@@ -382,7 +382,7 @@ describe('an authorization code', () => {
       ['is for the person of another provider', { user_provider: 'others' }, 'ended'],
       ['is for other scopes', { scope: 'openid' }, 'ended'],
       ['belongs to another authorization', { id: 'g' }, 'ended'],
-    ])('cannot be replaced if it %s', async (_, changes, outcome) => {
+    ])('is not replaced if it %s', async (_, changes, outcome) => {
       await family(changes);
       expect(await replace()).toBe(outcome);
       expect(await families()).toEqual([{ ...ALLOWED, ...changes }]);
