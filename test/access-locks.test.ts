@@ -40,7 +40,7 @@ const subjectOf = async (tokens: Tokens) =>
 const USED = 'UPDATE oauth_clients SET used_at = ? WHERE client_id = ?';
 
 // @shows AS-31.8
-test('an answer grants nothing if the person is erased while it is processed', async () => {
+test('an answer to a consent request grants nothing if the person is erased meanwhile', async () => {
   const { database } = portal.application;
   const before = await obtainTokens(portal, client, ADA);
   const subject = await subjectOf(before);

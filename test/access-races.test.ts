@@ -64,10 +64,10 @@ const countOf = async (subject: string) =>
     ])
   ).rows.length;
 
-describe('access that a person granted and that ends during other work', () => {
+describe('access that is ended while requests run', () => {
   // @shows AS-31.6, AS-31.8, AS-31.9
   test.each(['revokePerson', 'erasePerson', 'endAll'] as const)(
-    'no tokens are issued or accepted afterwards, during any of: %s',
+    'gives no tokens afterwards, and none are accepted: %s',
     async (end) => {
       const visitor = await one.signedIn(ADA);
       let allowed = 0;
@@ -124,7 +124,7 @@ describe('access that a person granted and that ends during other work', () => {
   );
 });
 
-describe("the end of a person's access, interrupted", () => {
+describe('a command that ends access and is interrupted', () => {
   const person = { provider: 'accounts', id: 'somebody' };
   const cwd = path.join(ROOT, 'examples', 'portal');
   const CONSOLE = path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js');
@@ -159,7 +159,7 @@ describe("the end of a person's access, interrupted", () => {
     ['oauth:person:revoke', [person.provider, person.id], 'revoked_at IS NULL'],
     ['oauth:person:erase', [person.provider, person.id, '--yes'], '1 = 1'],
     ['oauth:restored', ['--yes'], 'revoked_at IS NULL'],
-  ] as const)('continues and completes: %s', async (command, options, condition) => {
+  ] as const)('continues and completes when it is run again: %s', async (command, options, condition) => {
     await seed();
     const args = [command, ...options, '--json'];
     const cut = start([CONSOLE, ...args], { cwd, env: one.env });

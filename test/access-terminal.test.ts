@@ -46,7 +46,7 @@ async function asked(id: string, answer: string): Promise<{ code: unknown; said:
 }
 
 // @shows AS-31.8
-test('on a terminal, erasing asks for confirmation and continues only after the answer yes', async () => {
+test('erasing a person on a terminal asks for confirmation, and continues only after yes', async () => {
   const client = await registerClient(portal);
   const tokens = await obtainTokens(portal, client, ADA);
   const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };

@@ -133,9 +133,9 @@ async function insertedMany(count: number, changes: (index: number) => Row): Pro
 const idAt = (time: number, index = 0) =>
   time.toString(16).padStart(12, '0') + index.toString(16).padStart(20, '0');
 
-describe('who holds access', () => {
+describe('the list of access', () => {
   // @shows AS-31.1
-  test('is listed newest first, with the person, the scopes, the time it was granted and the last refresh', async () => {
+  test('is sorted newest first, with person, scopes, time of the grant and last refresh', async () => {
     const first = await obtainTokens(portal, notes, ADA, { scope: 'openid notes:read' });
     const since = clock.now();
     clock.advance(60);
@@ -164,7 +164,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.1
-  test('leaves out what ended: revoked, expired, replayed, or of a client that was revoked or lost the grant', async () => {
+  test('excludes access that was revoked, expired or replayed, or whose client cannot use it', async () => {
     await obtainTokens(portal, notes, ADA);
     await portal.server.access.revokeAuthorization(await newest());
     await inserted(idAt(clock.now()), { expires_at: clock.now() });
@@ -195,7 +195,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.2
-  test('is found by client, person and scope, each alone or combined, and compared byte by byte', async () => {
+  test('can be filtered by client, person and scope, compared byte by byte', async () => {
     const time = clock.now();
     const rows = [
       { user_id: 'a', scope: 'openid notes:read' },
@@ -227,7 +227,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.3
-  test('is found by how long it is unused; without a recorded use, since the grant; also for ids that begin with no time', async () => {
+  test('can be filtered by the days without use, since the grant if there was no use', async () => {
     const now = Date.now();
     const days = (count: number) => now - count * DAY * 1000;
     const [old, used, unknown, unused, fresh] = [15, 14, 13, 12, 2].map((count) =>
@@ -269,7 +269,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.4
-  test('is listed page by page, each authorization once, also while others are added', async () => {
+  test('shows each authorization once across its pages, even while others are added', async () => {
     const time = clock.now();
     for (let index = 0; index < 7; index += 1) await inserted(idAt(time, index));
     const seen: string[] = [];
@@ -287,7 +287,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.4
-  test('costs the same per page if nothing matches: the page ends and contains the cursor of the next page', async () => {
+  test('searches a limited number of rows per page, even if nothing matches', async () => {
     const time = clock.now() - 1000;
     await insertedMany(5500, (index) => ({ id: idAt(time, index) }));
     await inserted(idAt(time - 1), { scope: 'rare' });
@@ -315,7 +315,7 @@ describe('who holds access', () => {
     [['--unused-since', 'yesterday'], '30d'],
     [['--unused-since', '2999-01-01'], 'must be in the past'],
     [['--unused-since', '2026-13-01'], '30d'],
-  ])('is not listed for a malformed option: %j', async (args, message) => {
+  ])('is refused for a malformed option: %j', async (args, message) => {
     const { code, stdout, stderr } = await run('oauth:authorization:list', '--json', ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(message);
@@ -335,7 +335,7 @@ describe('who holds access', () => {
 
 describe('an authorization that is revoked', () => {
   // @shows AS-31.5
-  test('ends with its tokens and no other; revoking it again says that it has ended', async () => {
+  test('ends with its tokens, and a second revocation reports that it has already ended', async () => {
     const one = await obtainTokens(portal, notes, ADA);
     clock.advance(1);
     const other = await obtainTokens(portal, notes, ADA);
@@ -367,7 +367,7 @@ describe('an authorization that is revoked', () => {
   });
 
   // @shows AS-31.7
-  test('is audited with who did it', async () => {
+  test('is audited with the person who did it', async () => {
     await obtainTokens(portal, notes, ADA);
     const id = await newest();
     events.length = 0;
@@ -380,14 +380,14 @@ describe('an authorization that is revoked', () => {
   });
 });
 
-describe('a person who is revoked', () => {
+describe('a person whose access is revoked', () => {
   const personOf = async () => {
     ada = (await portal.server.access.list()).items[0]?.person.id ?? '';
     return ada;
   };
 
   // @shows AS-31.6
-  test('has no access left: tokens, codes, open questions and the responses stored for retries all end', async () => {
+  test('has no access left: tokens, codes, consent requests and stored responses all end', async () => {
     const visitor = await portal.signedIn(ADA);
     const grace = await obtainTokens(portal, notes, GRACE);
     clock.advance(1);
@@ -430,7 +430,7 @@ describe('a person who is revoked', () => {
   });
 
   // @shows AS-31.6, AS-31.7
-  test('is revoked in batches; a second time finds nothing left; the audit records who did it', async () => {
+  test('is revoked in batches and audited, and a second time nothing is left to revoke', async () => {
     const time = clock.now();
     await insertedMany(1100, (index) => ({
       id: idAt(time, index),
@@ -453,7 +453,7 @@ describe('a person who is revoked', () => {
   });
 
   // @shows AS-31.2
-  test('must be known: for an unknown id, the command prints the id that it searched for', async () => {
+  test('must be known, and otherwise the command prints the id that it searched for', async () => {
     await obtainTokens(portal, notes, ADA);
     const id = await personOf();
     for (const other of [`${id} `, id.toUpperCase(), 'unknown']) {
@@ -485,7 +485,7 @@ describe('a person who is erased', () => {
   }
 
   // @shows AS-31.8
-  test('leaves nothing behind, and applications see a new person from then on', async () => {
+  test('leaves no data, and gets a new subject in applications afterwards', async () => {
     const visitor = await portal.signedIn(ADA);
     const grace = await obtainTokens(portal, notes, GRACE);
     clock.advance(1);
@@ -522,7 +522,7 @@ describe('a person who is erased', () => {
   });
 
   // @shows AS-31.2, AS-31.8
-  test('is matched exactly: another case, accent or space is another person', async () => {
+  test('is matched exactly, so that an id with a different case, accent or space is kept', async () => {
     const time = clock.now();
     const ids = [
       'a',
@@ -568,7 +568,7 @@ describe('a person who is erased', () => {
   });
 
   // @shows AS-31.7, AS-31.8
-  test('is erased in batches and audited under a pseudonym, also as the one who did it', async () => {
+  test('is erased in batches and audited under a pseudonym, even as the one who did it', async () => {
     const time = clock.now();
     await insertedMany(1100, (index) => ({
       id: idAt(time, index),
@@ -595,7 +595,7 @@ describe('a person who is erased', () => {
   });
 
   // @shows AS-31.8
-  test('must be known and confirmed: without a terminal, nothing is removed unless --yes is given', async () => {
+  test('must be known and confirmed, with --yes if there is no terminal', async () => {
     const tokens = await obtainTokens(portal, notes, ADA);
     const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };
     const unasked = await run('oauth:person:erase', 'accounts', id);

@@ -40,7 +40,7 @@ const OF_EVERY_KIND =
   /\/(?:clients|clients\?ask=register|access|access\?q=ada|client\?id=[0-9a-f]+|person\?.*ask=.*)$/;
 const HOSTILE = ['<script>alert(1)</script>', 'دفتر الملاحظات', 'x'.repeat(100)];
 
-describe("an administrator's pages in a real Chromium", () => {
+describe('the pages of an administrator in a real Chromium', () => {
   let portal: RunningPortal;
   let browser: Browser;
   let context: BrowserContext;
@@ -89,7 +89,7 @@ describe("an administrator's pages in a real Chromium", () => {
   }
 
   // @shows AS-33.2, AS-33.5
-  test('an administrator signs in and makes a new secret; reloading the page makes no other', async () => {
+  test('create a new secret once, and reloading the page creates no other', async () => {
     await open(page, of(client.id));
     await page.getByRole('link', { name: 'Give it a new secret' }).click();
     await page.getByRole('radio', { name: 'for one week' }).check();
@@ -104,7 +104,7 @@ describe("an administrator's pages in a real Chromium", () => {
   });
 
   // @shows AS-33.6
-  test('a person can revoke an application with the keyboard only', async () => {
+  test('let a person revoke an application with the keyboard only', async () => {
     await open(page, of(client.id, 'revoke'));
     const focused = page.locator(':focus');
     await page.keyboard.press('Tab');
@@ -123,7 +123,7 @@ describe("an administrator's pages in a real Chromium", () => {
   });
 
   // @shows AS-33.3, AS-33.6
-  test('a page of another site can neither frame these pages nor send their forms', async () => {
+  test('cannot be framed by a different site, and refuse forms from it', async () => {
     await open(page, of(client.id, 'revoke'));
     const fields = await page.locator('form[method=post] input').all();
     const copied = await Promise.all(
@@ -155,7 +155,7 @@ describe("an administrator's pages in a real Chromium", () => {
   });
 
   // @shows AS-33.6
-  test('no page fails axe or scrolls sideways, in light and dark, from 320 pixels on', async () => {
+  test('pass axe and never scroll sideways, in light and dark, from 320 pixels on', async () => {
     await portal.server.clients.rotateSecret(client.id);
     const { items } = await portal.server.access.list({}, { limit: 1 });
     const [{ provider, id } = { provider: '', id: '' }] = items.map(({ person }) => person);

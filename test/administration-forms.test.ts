@@ -118,7 +118,7 @@ const pageOf = (id: string, ask: string) => `${PAGES}/client?${new URLSearchPara
 const formAt = async ({ send }: ReturnType<typeof start>, id: string, ask = 'revoke') =>
   formDoing(await send(pageOf(id, ask), BROWSER), ask);
 
-describe("an administrator's form is bound", () => {
+describe('a form of an administrator is bound', () => {
   /**
    * The form does nothing, and the log contains the reason. The same form still works for its
    * intended action.
@@ -145,7 +145,7 @@ describe("an administrator's form is bound", () => {
     ['the id', { provider: 'staff', id: 'grace' }],
     ['the provider', { provider: 'customers', id: 'ada' }],
     ['where the one ends and the other begins', { provider: 'staffa', id: 'da' }],
-  ])('to the person, by %s, also in a browser whose secret stays the same', async (_, person) => {
+  ])('to the person, by %s, even if the browser session is the same', async (_, person) => {
     await expectGoodForNothingElse({ ...BROWSER, person });
   });
 
@@ -155,7 +155,7 @@ describe("an administrator's form is bound", () => {
   });
 
   // @shows AS-33.3
-  test.each(['update', 'rotate-secret'])('to what it does: not good for %s', async (does) => {
+  test.each(['update', 'rotate-secret'])('to its action, and is not valid for %s', async (does) => {
     await expectGoodForNothingElse(BROWSER, (form) => ({
       ...form,
       fields: { ...form.fields, do: does },
@@ -163,7 +163,7 @@ describe("an administrator's form is bound", () => {
   });
 
   // @shows AS-33.3
-  test('to what it changes', async () => {
+  test('to the client that it changes', async () => {
     const other = await start().register();
     await expectGoodForNothingElse(BROWSER, (form) => ({
       ...form,
@@ -195,7 +195,7 @@ describe('a form of an administrator', () => {
     ['a second after that', HALF_AN_HOUR + 1, 400],
     ['by a machine whose clock is a minute behind', -MINUTE, 303],
     ['by a machine whose clock is further behind', -MINUTE - 1, 400],
-  ])('sent %s', async (_, later, status) => {
+  ])('is accepted or refused by its age: sent %s', async (_, later, status) => {
     const process = start();
     const id = await process.register();
     const { action, fields } = await formAt(process, id);
@@ -227,9 +227,9 @@ describe('a form of an administrator', () => {
   });
 });
 
-describe("an administrator's page", () => {
+describe('the page of an administrator', () => {
   // @shows AS-33.11
-  test('of a host without a search shows the filters instead, and refuses a search', async () => {
+  test('shows filters and refuses a search if the host has no search', async () => {
     const { send } = start();
     const list = await (await send(`${PAGES}/access`, BROWSER)).text();
     expect(list).toMatch(/host has no <code>findPeople<.*<details class="more" open>/s);
@@ -242,7 +242,7 @@ describe("an administrator's page", () => {
   });
 
   // @shows AS-33.11
-  test('of a host with a search hides the filters until one is used', async () => {
+  test('hides the filters until one is used if the host has a search', async () => {
     const { send } = start(clock.now, { findPeople: async () => [] });
     const isOpen = async (asked: string) =>
       (await (await send(`${PAGES}/access${asked}`, BROWSER)).text()).includes(
@@ -256,14 +256,14 @@ describe("an administrator's page", () => {
     expect(await (await send(`${PAGES}/access?q=ada`, BROWSER)).text()).toContain('value="ada"');
   });
 
-  test('answers an error of the host as an error of the server, not as a wrong request', async () => {
+  test('responds to an error of the host with a server error', async () => {
     const findPeople = async () => Promise.reject(new TypeError('the secret of the host'));
     const answer = await start(clock.now, { findPeople }).send(`${PAGES}/access?q=ada`, BROWSER);
     expect(answer.status).toBe(500);
     expect(await answer.text()).not.toContain('the secret of the host');
   });
 
-  test('says why the signing keys cannot be replaced, and offers it only if there are keys', async () => {
+  test('offers to replace the signing keys only if there are any, and otherwise explains why not', async () => {
     const { send, server } = start();
     const offers = async () => (await (await send(`${PAGES}/keys`, BROWSER)).text()).match(/ask=/g);
     expect(await offers()).toBeNull();
@@ -292,7 +292,7 @@ describe("an administrator's page", () => {
   });
 
   // @shows AS-33.1
-  test.each(['', '  '])('needs the name of a permission: not %j', (name) => {
+  test.each(['', '  '])('does not start if its permission has the name %j', (name) => {
     expect(() => start(clock.now, {}, { admin_permission: name })).toThrow('is empty');
   });
 });
@@ -303,12 +303,12 @@ const consentOf = async ({ send }: ReturnType<typeof start>, id: string, browser
   expect(page.status).toBe(200);
   return { ...formOf(await page.text()).fields, decision: 'allow' };
 };
-describe('after another person signs in to the same browser', () => {
+describe('after a different person signs in to the same browser', () => {
   const GRACE: Browser = { ...BROWSER, person: { provider: 'staff', id: 'grace' } };
   const held = async ({ server }: ReturnType<typeof start>, { person }: Browser) =>
     person === null ? 0 : (await server.access.list({ person })).items.length;
 
-  test('the answer to a question that the first person was shown is refused', async () => {
+  test('an answer to the consent request of the first person is refused', async () => {
     const process = start();
     const id = await process.register();
     const form = await consentOf(process, id);
@@ -321,7 +321,7 @@ describe('after another person signs in to the same browser', () => {
     ['the provider', { provider: 'customers', id: 'ada' }],
     ['the id', { provider: 'staff', id: 'grace' }],
   ])(
-    'their page of applications ends nothing for the other person, who differs by %s',
+    'the page of applications of the first person ends no access of one who differs by %s',
     async (_, person) => {
       const process = start();
       const id = await process.register();
@@ -351,7 +351,7 @@ describe('after another person signs in to the same browser', () => {
   );
 
   // @shows AS-33.3
-  test("the administrator's page shows them nothing of what the first person did", async () => {
+  test('the page of administrators shows nothing that the first person did', async () => {
     const process = start();
     const id = await process.register();
     const { action, fields } = await formAt(process, id);
@@ -371,7 +371,7 @@ describe('after another person signs in to the same browser', () => {
   });
 });
 
-describe('each form of the pages is accepted only as it was shown', () => {
+describe('a form of the pages is accepted only as it was shown', () => {
   const GRACE: Browser = { ...BROWSER, person: { provider: 'staff', id: 'grace' } };
 
   /** The objects that an administrator manages, two of each. */

@@ -70,7 +70,7 @@ const numbered = (count: number, name: string) =>
   Array.from({ length: count }, (_, index) => ({ id: `${name}-${index}` }));
 
 // @shows AS-33.12
-test('a page has fifty rows; each person is on one page only, with all that they have allowed', async () => {
+test('a page has 50 rows, and shows each person once with all that the person has allowed', async () => {
   const people = numbered(60, 'p');
   await allowed([...people, ...people]);
   const shown = await pages();
@@ -79,7 +79,7 @@ test('a page has fifty rows; each person is on one page only, with all that they
 });
 
 // @shows AS-33.12
-test('a page reads a thousand authorizations: the rest are counted on it and make no row on the next', async () => {
+test('a page counts at most 1,000 authorizations of a person, and the rest get no row', async () => {
   const crowd = Array.from({ length: 1001 }, () => ({ id: 'p-0' }));
   await allowed([...numbered(2, 'one'), { id: 'p-1' }, ...crowd, { id: 'p-1' }]);
   expect(await pages()).toEqual([

@@ -58,7 +58,7 @@ async function loaded(config: object): Promise<unknown> {
   }
 }
 
-describe("the code of the administrator's pages", () => {
+describe('the code of the administration pages', () => {
   // @shows AS-33.1
   test('is not loaded without oauth_server:admin_permission', async () => {
     expect(await loaded({})).toMatchObject({ pages: 404, read: 0 });

@@ -50,7 +50,7 @@ test.each([
         },
       ] as const,
   ),
-])('%s: only an administrator signs in, changes and revokes an application', async (_, start) => {
+])('%s: only an administrator can use the administration pages, and can revoke an application', async (_, start) => {
   const { server, origin, pages, field, client, withdraw, close } = await start();
   try {
     const signedIn = async (email: string) => {

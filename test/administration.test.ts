@@ -100,9 +100,9 @@ const isSecret = async (secret: string) => (await asClient(secret)).status === 4
 const shownSecret = async (page: Response) =>
   /<code class="secret">([^<]+)<\/code>/.exec(await page.clone().text())?.[1] ?? '';
 
-describe("an administrator's page", () => {
+describe('the page of an administrator', () => {
   test.each(['', '?provider=%00&id=1'])(
-    'of no person answers a form with the reason, not with an error of the server: %j',
+    'responds with 400, not a server error, to a form without a person: %j',
     async (query) => {
       const answer = await ada.post(`${PAGES}/person${query}`, { do: 'revoke-group' });
       expect([answer.status, await answer.text()]).toEqual([
@@ -134,7 +134,7 @@ describe("an administrator's page", () => {
 
   // @shows AS-33.2
   test.each([...OPEN_PAGES, `${PAGES}/client?id=a%20b`])(
-    '%s is nothing for others',
+    '%s is refused with 403 for any other person',
     async (path) => {
       const grace = await portal.signedIn(GRACE);
       const refused = await grace.get(path);
@@ -157,7 +157,7 @@ describe("an administrator's page", () => {
   );
 
   // @shows AS-33.2
-  test('queries the host for the permission on every request', async () => {
+  test('checks the permission with the host on every request', async () => {
     const page = await ada.get(pageOf(client.id, 'revoke'));
     const { action, fields } = await formDoing(page, 'revoke');
     await portal.deny(ADA, PERMISSION);
@@ -169,7 +169,7 @@ describe("an administrator's page", () => {
   });
 
   // @shows AS-33.1
-  test('does not exist without oauth_server:admin_permission, and the metadata does not mention it', async () => {
+  test('does not exist without oauth_server:admin_permission, and is not in the metadata', async () => {
     const plain = await startPortal();
     try {
       const visitor = await plain.signedIn(ADA);
@@ -190,7 +190,7 @@ describe("an administrator's page", () => {
     }
   });
 
-  test('lists all clients, fifty per page, each once', async () => {
+  test('lists all clients, 50 per page, each once', async () => {
     const many = await startAdministered();
     try {
       const ids: string[] = [];
@@ -217,7 +217,7 @@ describe("an administrator's page", () => {
 
 describe('an administrator', () => {
   // @shows AS-33.4, AS-33.5
-  test('makes a new secret that is shown once; the previous one works for the overlap; the audit records who did it', async () => {
+  test('creates a new secret, shown once and audited, with an overlap for the previous one', async () => {
     const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', {
       overlap: '3600',
     });
@@ -237,7 +237,7 @@ describe('an administrator', () => {
     expect(await textOf(await ada.get(`${PAGES}/rotations`))).not.toContain(client.id);
   });
 
-  test('makes a new secret and ends the previous one immediately', async () => {
+  test('creates a new secret and ends the previous one immediately', async () => {
     const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', {
       overlap: '0',
     });
@@ -248,7 +248,7 @@ describe('an administrator', () => {
   });
 
   test.each(['-1', '1.5', 'tomorrow', '', '99999999999'])(
-    'refuses an overlap of %j and changes nothing',
+    'is refused an overlap of %j, and nothing changes',
     async (overlap) => {
       const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', {
         overlap,
@@ -262,7 +262,7 @@ describe('an administrator', () => {
   );
 
   // @shows AS-33.4
-  test('changes an application; its next request no longer gets what was removed', async () => {
+  test('changes an application, whose next request no longer gets what was removed', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     administered.events.length = 0;
     const { action, fields } = await formDoing(
@@ -290,7 +290,7 @@ describe('an administrator', () => {
     expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(403);
   });
 
-  test('does not change an application if the form is sent unchanged', async () => {
+  test('changes nothing by sending the form of an application unchanged', async () => {
     const answer = await doAt(ada, pageOf(client.id, 'update'), 'update');
     expect(await textOf(await ada.get(locationOf(answer).href))).toContain(
       'Nothing was changed: the application',
@@ -305,7 +305,7 @@ describe('an administrator', () => {
     [{ name: 'a\u202eb' }, 'invisible characters'],
     [{ grant_client_credentials: '', grant_authorization_code: '' }, 'refresh_token'],
   ])(
-    'refuses a change to %j as the console does, shows the reason and does not clear the form',
+    'is refused a change to %j as in the console, and the form keeps its input',
     async (changes, reason) => {
       const { action, fields } = await formDoing(
         await ada.get(pageOf(client.id, 'update')),
@@ -339,7 +339,7 @@ describe('an administrator', () => {
   );
 
   // @shows AS-33.4
-  test('revokes an application, which ends all its tokens; the audit records who did it', async () => {
+  test('revokes an application, which ends all its tokens and is audited', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     administered.events.length = 0;
     const answer = await doAt(ada, pageOf(client.id, 'revoke'), 'revoke');
@@ -358,7 +358,7 @@ describe('an administrator', () => {
     });
   });
 
-  test('blocks and unblocks the URL of a document that no one has used yet', async () => {
+  test('blocks and unblocks the URL of a document that was never used', async () => {
     const url = newDocument();
     const blocked = await doAt(ada, pageOf(url), 'revoke');
     expect(await textOf(await ada.get(locationOf(blocked).href))).toContain(
@@ -377,7 +377,7 @@ describe('an administrator', () => {
     ]);
   });
 
-  test('makes an initial access token, shown once, that registers an application and can be revoked', async () => {
+  test('creates an initial access token, shown once, that works and can be revoked', async () => {
     const page = `${PAGES}/registration`;
     const made = await doAt(ada, page, 'create', {
       note: 'For the <shop>',
@@ -411,7 +411,7 @@ describe('an administrator', () => {
   });
 
   // @shows AS-33.4
-  test('finds one authorization by each filter and ends it; others continue', async () => {
+  test('finds one authorization by each filter and ends only that one', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     const other = await registerClient(portal, { name: 'Another' });
     const others = await obtainTokens(portal, other, GRACE, { scope: 'notes:read' });
@@ -454,7 +454,7 @@ describe('an administrator', () => {
   });
 
   // @shows AS-33.4
-  test('ends all that a person has allowed with one form, and nothing of other people', async () => {
+  test('ends all access that one person has allowed with one form', async () => {
     const first = await obtainTokens(portal, client, GRACE, { scope: 'openid' });
     const second = await obtainTokens(portal, await registerClient(portal), GRACE, {
       scope: 'openid',
@@ -506,14 +506,14 @@ describe('an administrator', () => {
     ['/audit?type=nothing', 'Unknown event type'],
     ['/audit?since=tomorrow', 'such as 2026-01-31'],
     ['/audit?after=x', 'Invalid cursor'],
-  ])('%s is refused, and the page says what is wrong', async (path, reason) => {
+  ])('is refused the page %s, which explains what is wrong', async (path, reason) => {
     const page = await ada.get(`${PAGES}${path}`);
     expect(page.status).toBe(400);
     expect(await textOf(page)).toContain(reason);
   });
 
   // @shows AS-33.7
-  test('erases a person after a confirmation; the audit records who did it', async () => {
+  test('erases a person after a confirmation, which is audited', async () => {
     const tokens = await obtainTokens(portal, client, GRACE, { scope: 'openid' });
     const { items } = await portal.server.access.list({ clientId: client.id });
     const { provider, id } = items[0]?.person ?? { provider: '', id: '' };
@@ -541,7 +541,7 @@ describe('an administrator', () => {
   });
 
   // @shows AS-31.8
-  test('erases themself, and leaves no address behind, nor with the event that records it', async () => {
+  test('can erase their own account without leaving their address in any event', async () => {
     await portal.grant(GRACE, PERMISSION);
     const grace = await portal.signedIn(GRACE);
     await obtainTokens(portal, client, GRACE, { scope: 'openid' });
@@ -577,7 +577,7 @@ describe('an administrator', () => {
     expect(about).not.toContain('previous_expires_at');
   });
 
-  test('replaces signing keys in stages or immediately; the audit records who did it', async () => {
+  test('replaces signing keys in stages or immediately, which is audited', async () => {
     const page = `${PAGES}/keys`;
     await portal.server.keys.rotate({ now: true });
     administered.events.length = 0;
@@ -643,7 +643,7 @@ describe('an administrator', () => {
   });
 });
 
-describe('people', () => {
+describe('people on the administration pages', () => {
   const PEOPLE = 'people@example.com';
   /** What a person reads in the main part of a page. */
   const shown = async (path: string) => textOf(await ada.get(`${PAGES}${path}`));
@@ -699,7 +699,7 @@ describe('people', () => {
   });
 
   // @shows AS-33.12
-  test('have one row per application, with a count; one form ends all of it', async () => {
+  test('have one row per application with a count, and one form that ends all of it', async () => {
     const tokens = [];
     for (let count = 0; count < 3; count += 1)
       tokens.push(
@@ -732,7 +732,7 @@ describe('people', () => {
   });
 });
 
-describe('the overview', () => {
+describe('the overview of the administration pages', () => {
   const numbers = async () => {
     const html = await (await ada.get(PAGES)).text();
     const tiles = [...html.matchAll(/<strong>([\d,]+)[^]*?<\/strong> <span>([^<]+)<\/span>/g)];
@@ -851,7 +851,7 @@ describe('a form of an administrator', () => {
 
   // @shows AS-33.3
   test.each(FORMS)(
-    'does nothing for another person or in another browser: %s',
+    'does nothing for a different person or in a different browser: %s',
     async (ask, does) => {
       const { action, fields } = await formDoing(await ada.get(pageOf(client.id, ask)), does);
       const elsewhere = await portal.signedIn(ADA);
@@ -899,7 +899,7 @@ describe('a form of an administrator', () => {
     ['Sec-Fetch-Site', 'cross-site'],
     ['Sec-Fetch-Site', 'same-site'],
     ['Origin', 'https://attacker.example'],
-  ])('does nothing if a page of another site sends it: %s: %s', async (name, value) => {
+  ])('does nothing if a page of a different site sends it: %s: %s', async (name, value) => {
     const { action, fields } = await formDoing(
       await ada.get(pageOf(client.id, 'revoke')),
       'revoke',
@@ -927,7 +927,7 @@ describe('a form of an administrator', () => {
   });
 
   // @shows AS-33.3
-  test('makes no second secret if it was sent already or the secret changed since', async () => {
+  test('creates no second secret if it was already sent or the secret has changed since', async () => {
     const page = pageOf(client.id, 'rotate-secret');
     const [first, second] = [
       await formDoing(await ada.get(page), 'rotate-secret'),
@@ -949,7 +949,7 @@ describe('a form of an administrator', () => {
     expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, true]);
   });
 
-  test('makes no second initial access token if it was sent already', async () => {
+  test('creates no second initial access token if it was already sent', async () => {
     const { action, fields } = await formDoing(await ada.get(`${PAGES}/registration`), 'create');
     expect((await ada.post(action, fields)).status).toBe(200);
     const answer = await ada.post(action, fields);
@@ -1026,7 +1026,7 @@ describe('the page of an application', () => {
   const SECRET = ['rotate-secret', 'Give it a new secret…'];
 
   // @shows AS-33.4
-  test('offers only what can be done with it: a revoked application stays revoked', async () => {
+  test('offers only possible actions, and none that would reactivate a revoked application', async () => {
     expect(await offered(client.id)).toEqual([CHANGE, SECRET, ['revoke', 'Revoke it…']]);
     const { id: open } = await registerClient(portal, { public: true });
     expect(await offered(open)).toEqual([CHANGE, ['revoke', 'Revoke it…']]);
@@ -1036,7 +1036,7 @@ describe('the page of an application', () => {
     expect(await textOf(await ada.get(pageOf(open)))).not.toContain('revoked');
   });
 
-  test('offers to block the URL of a document, or to unblock it, and not to change it', async () => {
+  test('offers to block or unblock the URL of a document, but not to change it', async () => {
     const url = newDocument();
     await portal.server.clients.revoke(url);
     expect(await offered(url)).toEqual([['unblock', 'Unblock it…']]);
@@ -1044,7 +1044,7 @@ describe('the page of an application', () => {
     expect(await offered(url)).toEqual([['revoke', 'Block it…']]);
   });
 
-  test('asks before it acts, and says what can be undone', async () => {
+  test('asks for confirmation of an action, and explains whether it can be undone', async () => {
     const url = newDocument();
     await portal.server.clients.revoke(url);
     await portal.server.clients.unblock(url);
@@ -1097,7 +1097,7 @@ describe('the page of an application', () => {
     expect(ended).not.toHaveProperty('ID tokens signed with');
   });
 
-  test('shows where an application comes from that no operator registered', async () => {
+  test('shows the origin of an application that no operator registered', async () => {
     const url = newDocument();
     await portal.server.clients.revoke(url);
     const document = {
@@ -1133,7 +1133,7 @@ describe('the page of an application', () => {
     });
   });
 
-  test('shows the list of redirect URIs with one free line, from three to twelve', async () => {
+  test('shows the list of redirect URIs with one free line, from three to twelve lines', async () => {
     const rows = async (count: number) => {
       const redirectUris = Array.from({ length: count }, (_, at) => `https://app.example/${at}`);
       const { id } = await registerClient(portal, { redirectUris });
@@ -1144,7 +1144,7 @@ describe('the page of an application', () => {
   });
 });
 
-describe('a list', () => {
+describe('a list on the administration pages', () => {
   test('shows which filter is chosen', async () => {
     const options = async (query: string) => {
       const html = await (await ada.get(`${PAGES}/audit${query}`)).text();
@@ -1157,7 +1157,7 @@ describe('a list', () => {
     expect(await options('?type=secret_rotated')).toEqual([['secret_rotated', 'secret_rotated']]);
   });
 
-  test('keeps its filters in the address after access was revoked, and adds no others', async () => {
+  test('keeps its filters in the URL after access was revoked, and adds no others', async () => {
     await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     const { action } = await formDoing(
       await ada.get(`${PAGES}/access?client=${client.id}`),
@@ -1172,7 +1172,7 @@ describe('a list', () => {
   });
 
   // @shows AS-33.12
-  test('sums up what one person allowed to one application', async () => {
+  test('summarizes what one person has allowed to one application', async () => {
     const text = async () => textOf(await ada.get(`${PAGES}/access?client=${client.id}`));
     const first = minute();
     await obtainTokens(portal, client, ADA, { scope: 'notes:read openid' });
@@ -1208,7 +1208,7 @@ describe('the page of a person', () => {
   };
 
   // @shows AS-33.4
-  test('ends one of several authorizations; the audit records who did it', async () => {
+  test('ends one of several authorizations, which is audited', async () => {
     const [, page] = await allowedByGrace(2);
     const [last, first] = await left();
     const { action, fields } = await formDoing(await ada.get(page), 'revoke', first);
@@ -1244,7 +1244,7 @@ describe('the page of a person', () => {
   });
 });
 
-describe('a form that does something else than it was shown for', () => {
+describe('a form that is sent with a different action than it was shown for', () => {
   // @shows AS-33.3
   test('registers no application', async () => {
     const { action, fields } = await formDoing(
@@ -1291,7 +1291,7 @@ describe('the page of the stored audit', () => {
   };
 
   // @shows AS-33.11
-  test('has only the events of the application, the person and the days of its filter', async () => {
+  test('has only events of the application, person and days in its filter', async () => {
     const other = await registerClient(portal);
     for (const id of [client.id, other.id])
       await doAt(ada, pageOf(id, 'rotate-secret'), 'rotate-secret');
@@ -1324,7 +1324,7 @@ describe('the page of the stored audit', () => {
       expect((await shown({ since })).status).toBe(400);
   });
 
-  test('has fifty events per page, each once, with the same filter on the next page', async () => {
+  test('has 50 events per page, each once, with the same filter on the next page', async () => {
     for (let count = 0; count < 60; count += 1)
       await portal.server.clients.update(client.id, { name: `Name ${count}` }, { by: 'console' });
     await portal.server.clients.rotateSecret(client.id);
@@ -1341,7 +1341,7 @@ describe('the page of the stored audit', () => {
   });
 });
 
-describe('repeated refusals', () => {
+describe('repeated refusals on the administration pages', () => {
   const refusals = () => administered.events.filter(({ type }) => type === 'admin_refused');
 
   // The next event does not count requests of the previous test.
@@ -1352,7 +1352,7 @@ describe('repeated refusals', () => {
   });
 
   // @shows AS-33.8
-  test('make one event per minute and reason, with their number, and one log line each', async () => {
+  test('record one event per minute and reason with a count, and one log line each', async () => {
     const grace = await portal.signedIn(GRACE);
     const page = async () => {
       const answer = await grace.get(`${PAGES}/clients`);
@@ -1375,7 +1375,7 @@ describe('repeated refusals', () => {
   });
 
   // @shows AS-33.8
-  test('make one event per minute, also while others are refused and after the clock is set back', async () => {
+  test('record one event per minute, even if others are refused or the clock is set back', async () => {
     await portal.deny(ADA, PERMISSION);
     const grace = await portal.signedIn(GRACE);
     for (let count = 0; count < 3; count += 1)
@@ -1389,7 +1389,7 @@ describe('repeated refusals', () => {
   });
 
   // @shows AS-33.8
-  test('hide no refusals of other people or for other reasons', async () => {
+  test('do not hide refusals of other people or for other reasons', async () => {
     const grace = await portal.signedIn(GRACE);
     await grace.get(`${PAGES}/clients`);
     await grace.get(`${PAGES}/clients`);
@@ -1409,13 +1409,13 @@ describe('repeated refusals', () => {
   });
 });
 
-describe('the result of a form', () => {
+describe('the result of a form of an administrator', () => {
   /** The page that reports the result, where the browser is sent. */
   const done = async () =>
     locationOf(await doAt(ada, pageOf(client.id, 'update'), 'update', { name: 'Renamed' })).href;
 
   // @shows AS-33.9
-  test('is shown after the redirect, and not to a person who only follows a link', async () => {
+  test('is shown after the redirect, but not to a person who only follows a link to it', async () => {
     const address = await done();
     expect(await textOf(await ada.get(address))).toContain('Done. The changes take effect');
     await portal.grant(GRACE, PERMISSION);
@@ -1468,7 +1468,7 @@ describe('names that clients give themselves', () => {
     ['markup', '<script>alert(1)</script>&"\''],
     ['the longest name', 'x'.repeat(100)],
     ['Arabic', 'دفتر الملاحظات'],
-  ])('are shown as text: %s', async (_, name) => {
+  ])('are escaped as text: %s', async (_, name) => {
     const named = await registerClient(portal, { name });
     const list = `${PAGES}/clients?after=${named.id.slice(0, -1)}`;
     for (const path of [list, pageOf(named.id), pageOf(named.id, 'revoke')]) {

@@ -292,7 +292,7 @@ const contradicts = ({
   profile === 'fapi2' && (dpop === 'accept' || pushed === 'accept' || registration === 'open');
 
 // @shows AS-27.6, AS-2.27
-test('the metadata lists exactly what is switched on, in every combination', async () => {
+test('the metadata lists exactly what is enabled, in every combination of options', async () => {
   expect(COMBINATIONS.length).toBeGreaterThanOrEqual(36);
   for (const config of COMBINATIONS.filter((each) => !contradicts(each))) {
     const handle = createHandler(serverWith(config));

@@ -157,9 +157,9 @@ async function answer(
   return endpoint.handle(new Request(`${ISSUER}${at}`, init));
 }
 
-describe('an application that does not use the kit', () => {
+describe('a host without the kit', () => {
   // @shows AS-1.1, AS-1.9, AS-3.4, AS-18.10, OIDC-2c
-  test('has the whole flow through its contract alone; without claims about a person, an ID token still has sub', async () => {
+  test('completes the whole flow, and an ID token without personal claims still has sub', async () => {
     const registration = {
       name: 'App',
       redirectUris: [REDIRECT_URI],
@@ -191,7 +191,7 @@ describe('an application that does not use the kit', () => {
   });
 
   // @shows AS-4.10, AS-9.3
-  test('an unknown client costs its hasher the same as a wrong secret: one verification', async () => {
+  test('verifies one secret for an unknown client, as for a wrong secret', async () => {
     const registration = { name: 'Job', grants: ['client_credentials'], scopes: ['notes:read'] };
     const { client } = await server.clients.create(registration);
     const cost = async (clientId: string) => {
@@ -207,7 +207,7 @@ describe('an application that does not use the kit', () => {
     expect([await cost(client.id), await cost('unknown')]).toEqual([1, 1]);
   });
 
-  test('loads the account once per request of a person at a browser', async () => {
+  test('loads the account once per request of a signed-in person', async () => {
     const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
     const { client } = await server.clients.create(registration);
     const query = codeRequest(client.id);
@@ -258,7 +258,7 @@ test('a request can still be answered if "Not you?" fails to sign the person out
 });
 
 describe('a request that is too long for a cookie', () => {
-  test('is shown by two loads of its page, though one ends its waiting while the other looks for it', async () => {
+  test('is shown by two simultaneous loads of its page, even if one finishes during the other', async () => {
     const [looked, goOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const slow = serverOn({
       ...database,
@@ -294,7 +294,7 @@ describe('a request that is too long for a cookie', () => {
   });
 });
 
-describe('the secret of the browser session', () => {
+describe('the session secret that a host returns', () => {
   async function question(): Promise<Response> {
     const { client } = await server.clients.create({
       name: 'App',
@@ -305,7 +305,7 @@ describe('the secret of the browser session', () => {
     return answer('oauth_server_authorize', `/oauth/authorize?${query}`);
   }
 
-  test('can outlive a sign-in: the question stays with its person, and another person voids it', async () => {
+  test('may stay the same after sign-in, and a different person ends the consent request', async () => {
     browserSecret = 'the secret of this browser';
     for (const decision of ['allow', 'deny', null]) {
       someone = PERSON;
@@ -335,7 +335,7 @@ describe('the secret of the browser session', () => {
     ['an empty text', '', '0 characters'],
     ['a short text', 'x'.repeat(21), '21 characters'],
     ['nothing', undefined, 'undefined'],
-  ])('causes a server error if it is %s; the log names the member', async (_, secret, found) => {
+  ])('causes a server error if it is %s, and the log names the host member', async (_, secret, found) => {
     browserSecret = secret;
     logged.length = 0;
     const refused = await question();
@@ -350,7 +350,7 @@ describe('the secret of the browser session', () => {
   });
 
   // @shows AS-8.10
-  test('voids the question if it changes; the log names the likely cause and the remedy', async () => {
+  test('invalidates the consent request if it changes, and the log explains the likely cause', async () => {
     const { requestId, csrfToken } = (await (await question()).json()) as Record<string, string>;
     const form = { request_id: requestId ?? '', csrf_token: csrfToken ?? '', decision: 'allow' };
     browserSecret = 'the secret of a session begun anew';
@@ -372,7 +372,7 @@ describe('the secret of the browser session', () => {
     expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
   });
 
-  test('may stay the same when another person signs in: that person sees nothing of the earlier response', async () => {
+  test('may stay the same for a different person, who sees nothing of the earlier response', async () => {
     const { requestId, csrfToken } = (await (await question()).json()) as Record<string, string>;
     const form = { request_id: requestId ?? '', csrf_token: csrfToken ?? '', decision: 'allow' };
     expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
@@ -449,7 +449,7 @@ describe('a host in JavaScript that returns neither true nor false', () => {
 
   // @shows AS-1.9
   test.each([['false'], [[]], [{ rows: [] }], [0]])(
-    'has given no permission by %j',
+    'grants no permission with %j',
     async (given) => {
       expect(await introspectedWhile(() => (held = given))).toMatchObject({
         active: true,
@@ -463,15 +463,15 @@ describe('a host in JavaScript that returns neither true nor false', () => {
     ['a promise', Promise.resolve(false)],
     ['a text', 'false'],
     ['rows', []],
-  ])('rejects every person if isActive() returns %s', async (_, given) => {
+  ])('signs in no person if isActive() returns %s', async (_, given) => {
     expect(await introspectedWhile(() => (active = given))).toEqual({ active: false });
   });
 });
 
-describe('a hasher in JavaScript that returns neither true nor false', () => {
+describe('a password hasher in JavaScript that returns neither true nor false', () => {
   // @shows AS-9.1
   test.each([['false'], [1], [[]], [{ ok: false }]])(
-    'rejects a client if verify() returns %j',
+    'rejects the client if verify() returns %j',
     async (given) => {
       const { client } = await server.clients.create({
         name: 'Job',
@@ -569,7 +569,7 @@ describe('a person of the host', () => {
       ),
     ),
   )(
-    'with $what as the $member, by $by: the server responds with an error that names the problem, and stores nothing',
+    'with $what as the $member, by $by, causes a server error, and nothing is stored',
     async (given) => {
       const { member, value, says, by } = given;
       const person = { ...PERSON, [member]: value };
@@ -605,7 +605,7 @@ describe('a person of the host', () => {
   }
 });
 
-describe('administrators', () => {
+describe('administrators of a host without the kit', () => {
   // @shows AS-33.2
   test.each([['false'], [1], [[]], [{}], [null]])(
     'have no permission if the host returns %j',
@@ -622,7 +622,7 @@ describe('administrators', () => {
   );
 
   // @shows AS-33.2
-  test('get 503 and an error in the log if the host cannot say whether they hold the permission', async () => {
+  test('get 503 and an error in the log if the permission check of the host throws', async () => {
     const administered = serverOn(database, { admin_permission: 'administer' });
     const ask = () =>
       answer('oauth_server_admin_clients', '/oauth/admin/clients', undefined, administered);
@@ -641,7 +641,7 @@ describe('administrators', () => {
   });
 
   // @shows AS-33.3
-  test('get one new secret from two forms sent at the same time, and the page shows the current one', async () => {
+  test('get only one new secret from two simultaneous forms, and the page shows the current one', async () => {
     const administered = serverOn(database, { admin_permission: 'administer' });
     const { client } = await administered.clients.create({
       name: 'App',
@@ -679,7 +679,7 @@ describe('administrators', () => {
 
 describe('an unreachable store', () => {
   // @shows AS-6.16, RFC7009-2.2.1
-  test('makes every endpoint return 503 temporarily_unavailable with Retry-After, as JSON, until it is back', async () => {
+  test('makes every endpoint return 503 temporarily_unavailable with Retry-After until it is back', async () => {
     // SQLite cannot open a folder. outage.test.ts stops database servers.
     const file = path.join(folder, 'away.sqlite');
     await mkdir(file);

@@ -93,9 +93,9 @@ async function eventsOfClient(): Promise<readonly string[]> {
   return items.map(({ type }) => type).toReversed();
 }
 
-describe('the same answer sent again within code_ttl', () => {
+describe('the same answer to a consent request, sent again within code_ttl', () => {
   // @shows AS-8.21, AS-8.22
-  test('Allow redirects with a code that replaces the previous one: one code works, for one authorization', async () => {
+  test('creates a code that replaces the previous one, if it is Allow', async () => {
     const first = await codeOf(await answer('allow'));
     const second = await codeOf(await answer('allow'));
     const third = await codeOf(await answer('allow'));
@@ -116,7 +116,7 @@ describe('the same answer sent again within code_ttl', () => {
   });
 
   // @shows AS-8.21
-  test('the new code is valid for all of code_ttl; using it twice ends what it gave', async () => {
+  test('creates a code that is valid for all of code_ttl, and using it twice ends its tokens', async () => {
     await answer('allow');
     clock.advance(CODE_TTL - 1);
     const code = await codeOf(await answer('allow'));
@@ -127,7 +127,7 @@ describe('the same answer sent again within code_ttl', () => {
   });
 
   // @shows AS-8.22
-  test('Allow after the code was exchanged redirects without a code, with an error; the tokens stay valid', async () => {
+  test('redirects with an error after the code was exchanged, and the tokens stay valid', async () => {
     const tokens = await tokensFor(await codeOf(await answer('allow')));
     expect(await errorBroughtBack(await answer('allow'))).toEqual([
       'access_denied',
@@ -137,7 +137,7 @@ describe('the same answer sent again within code_ttl', () => {
   });
 
   // @shows AS-8.21
-  test('Deny redirects with access_denied again, and makes one event', async () => {
+  test('redirects with access_denied again and records one event, if it is Deny', async () => {
     const first = await errorBroughtBack(await answer('deny'));
     expect(first[0]).toBe('access_denied');
     expect(await errorBroughtBack(await answer('deny'))).toEqual(first);
@@ -145,7 +145,7 @@ describe('the same answer sent again within code_ttl', () => {
   });
 
   // @shows AS-8.21
-  test('Allow leads to access_denied both times if the person no longer has any of the permissions', async () => {
+  test('redirects with access_denied both times if the person has lost all permissions', async () => {
     page = await ada.get(authorizationUrl(portal, client, { scope: 'notes:write' }));
     await portal.deny(ADA, EDIT);
     try {
@@ -161,7 +161,7 @@ describe('the same answer sent again within code_ttl', () => {
   });
 });
 
-describe('another answer to an answered question shows a page and changes nothing:', () => {
+describe('a consent request that was answered cannot be answered again:', () => {
   // @shows AS-8.9
   test.each<[Decision, Decision]>([
     ['allow', 'deny'],
@@ -184,7 +184,7 @@ describe('another answer to an answered question shows a page and changes nothin
   });
 
   // @shows AS-8.9, AS-8.21
-  test('in another browser of the same person, by another person, or signed out', async () => {
+  test('from a different browser, by a different person, or signed out', async () => {
     const code = await codeOf(await answer('allow'));
     await expectRefused(await answer('allow', await portal.signedIn(ADA)), NOT_TAKEN);
     await expectRefused(await answer('allow', await portal.signedIn(GRACE)), NOT_TAKEN);
@@ -195,7 +195,7 @@ describe('another answer to an answered question shows a page and changes nothin
   });
 
   // @shows AS-8.3, AS-8.21
-  test('without the CSRF token, or with that of another request', async () => {
+  test('without the CSRF token, or with that of a different request', async () => {
     const code = await codeOf(await answer('allow'));
     const { fields } = formOf(await page.clone().text());
     const other = formOf(await (await ada.get(authorizationUrl(portal, client))).text()).fields;
@@ -209,7 +209,7 @@ describe('another answer to an answered question shows a page and changes nothin
   });
 
   // @shows AS-8.21
-  test('after a permission was withdrawn or added, so that the grant would differ', async () => {
+  test('after a change of permissions that would change the grant', async () => {
     await portal.deny(ADA, EDIT);
     const less = await codeOf(await answer('allow'));
     await portal.grant(ADA, EDIT);
@@ -228,7 +228,7 @@ describe('another answer to an answered question shows a page and changes nothin
   });
 
   // @shows AS-5.6, AS-8.21
-  test.each<Decision>(['allow', 'deny'])('%s, when the client was revoked', async (decision) => {
+  test.each<Decision>(['allow', 'deny'])('%s, after the client was revoked', async (decision) => {
     const told = await broughtBack(await answer(decision));
     await portal.server.clients.revoke(client.id);
     await expectRefused(await answer(decision), ENDED);
@@ -248,7 +248,7 @@ describe('another answer to an answered question shows a page and changes nothin
   });
 
   // @shows AS-8.21
-  test('after the person has taken the access back: nothing becomes valid again', async () => {
+  test('after the person has removed the access, and nothing becomes valid again', async () => {
     const code = await codeOf(await answer('allow'));
     const html = await (await ada.get('/oauth/applications')).text();
     const [, fields = ''] = html.split(`name="client_id" value="${client.id}"`);
@@ -260,7 +260,7 @@ describe('another answer to an answered question shows a page and changes nothin
   });
 
   // @shows AS-8.21
-  test('after the request was shown again as a page that says that it was answered', async () => {
+  test('after its page was loaded again and showed that it was answered', async () => {
     const code = await codeOf(await answer('allow'));
     const id = formOf(await page.clone().text()).fields['request_id'] ?? '';
     await expectRefused(await ada.get(`/oauth/authorize?request_id=${id}`), ANSWERED);

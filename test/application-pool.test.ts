@@ -72,9 +72,9 @@ const all = async (on: Pick<OpenedDatabase, 'execute'> = database) =>
   (await on.execute('SELECT id, name, at FROM things ORDER BY id')).rows;
 const thing = (id: number) => ({ id, name: 'a\\', at: 7_000_000_000_000 });
 
-describe("the application's own pool", () => {
+describe('a pool of the application', () => {
   // @shows AS-18.17
-  test("returns the same results as Portico's own pool, with any settings of the driver and the session", async () => {
+  test('returns the same results as a pool of Portico, with any driver and session settings', async () => {
     await insert(1);
     expect(await all()).toEqual([thing(1)]);
     const { rows: sums } = await database.execute<{ total: unknown }>(
@@ -101,7 +101,7 @@ describe("the application's own pool", () => {
   });
 
   // @shows AS-18.17
-  test('gets its connections back as they were: session, listeners, no transaction, and the same results for the application', async () => {
+  test('gets its connections back with session, listeners and transaction state unchanged', async () => {
     const before = await pool.session();
     await insert(1);
     await database.execute('INSERT INTO nothing VALUES (1)').catch(() => {});
@@ -119,21 +119,21 @@ describe("the application's own pool", () => {
   });
 
   // @shows AS-18.17
-  test('stays open when Portico is closed; Portico refuses statements from then on', async () => {
+  test('stays open when Portico is closed, and Portico then refuses statements', async () => {
     await insert(1);
     await database.close();
     expect(await pool.ask('SELECT id FROM things')).toHaveLength(1);
     await expect(all()).rejects.toThrow('The database is closed');
   });
 
-  test('can be opened several times, and each can be closed by itself', async () => {
+  test('can be opened several times, and each opened one can be closed separately', async () => {
     const again = pool.borrow().open();
     await insert(1, again);
     await again.close();
     expect(await all()).toEqual([thing(1)]);
   });
 
-  test('is the same store to a transaction, however often it was opened', async () => {
+  test('is the same store inside a transaction, however often it was opened', async () => {
     const another = pool.borrow();
     const nested = database.transaction(async (on) => {
       await insert(1, on);
@@ -144,7 +144,7 @@ describe("the application's own pool", () => {
   });
 
   test.each(ON_SERVERS)(
-    'does not see a transaction that the application has open elsewhere, on %s',
+    'does not see an open transaction of the application on a different connection, on %s',
     async () => {
       const other = openApplicationPool(store.url, 2);
       onTestFinished(() => other.end());
@@ -158,7 +158,7 @@ describe("the application's own pool", () => {
 
   // @shows AS-18.18
   test.each(ON_SERVERS)(
-    'gives no connection with an open transaction: work that succeeded is committed, on %s',
+    'never lends a connection with an open transaction, so that all work is committed, on %s',
     async () => {
       for (const work of [() => insert(1), () => database.transaction((on) => insert(2, on))]) {
         const letGo = await pool.keep(
@@ -176,7 +176,7 @@ describe("the application's own pool", () => {
 
   // @shows AS-18.18
   test.each(ON_SERVERS)(
-    'is unavailable after 5 seconds without a free connection, and works again with one, on %s',
+    'is unavailable after five seconds without a free connection, and then recovers, on %s',
     async () => {
       const timer = createTimer();
       const patient = pool.borrow({ timer });
@@ -201,9 +201,9 @@ describe("the application's own pool", () => {
 
 const ON_POSTGRES = engine === 'postgres' && !isSqlite ? ['postgres'] : [];
 
-describe.each(ON_SERVERS)("the application's own pool, on %s", (server) => {
+describe.each(ON_SERVERS)('a pool of the application on %s', (server) => {
   // @shows AS-18.17
-  test('runs transactions at READ COMMITTED, with any default isolation level of the application', async () => {
+  test('runs transactions at READ COMMITTED, with any default isolation level', async () => {
     const level =
       server === 'postgres' ? "current_setting('transaction_isolation')" : '@@SESSION.tx_isolation';
     const { rows } = await database.transaction((on) =>
@@ -214,7 +214,7 @@ describe.each(ON_SERVERS)("the application's own pool, on %s", (server) => {
 });
 
 describe.each(ON_SERVERS.filter((server) => server === 'mysql'))(
-  "the application's own pool, on %s",
+  'a pool of the application on %s',
   () => {
     // @shows AS-18.17
     test('does not get back a connection whose settings a statement has changed', async () => {
@@ -226,9 +226,9 @@ describe.each(ON_SERVERS.filter((server) => server === 'mysql'))(
   },
 );
 
-describe.each(ON_POSTGRES)("the application's own pool, on %s", () => {
+describe.each(ON_POSTGRES)('a pool of the application on %s', () => {
   // @shows AS-18.18
-  test('drops a connection that broke while in use: the statement is unavailable, and the process continues', async () => {
+  test('drops a connection that broke while in use, and the process continues', async () => {
     const other = openApplicationPool(store.url, 1);
     onTestFinished(() => other.end());
     const [begun, gone] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
@@ -265,9 +265,9 @@ describe.each(ON_POSTGRES)("the application's own pool, on %s", () => {
   });
 });
 
-describe.each(ON_SERVERS)("the application's own pool, closed while requests run, on %s", () => {
+describe.each(ON_SERVERS)('a pool of the application that is closed while requests run, on %s', () => {
   // @shows AS-18.18
-  test('what was answered as done is committed, the rest is unavailable, and nothing waits for ever', async () => {
+  test('has committed all confirmed work, and the rest fails as unavailable without hanging', async () => {
     const timer = createTimer();
     const ended = openApplicationPool(store.url, 2, 'read committed');
     const borrowed = ended.borrow({ timer });
@@ -310,12 +310,12 @@ describe.each(ON_SERVERS)("the application's own pool, closed while requests run
   });
 });
 
-describe('an application on its own pool of one connection', () => {
+describe('an application with a pool of one connection', () => {
   const config = (schema: string) => (schema === '' ? {} : { database_schema: schema });
 
   // @shows AS-18.17, AS-18.10
   test.each(engine === 'postgres' && !isSqlite ? ['', 'portico'] : [''])(
-    'completes an authorization while its host members use the same pool (schema: %j)',
+    'completes an authorization while its host uses the same pool (schema: %j)',
     async (schema) => {
       const created = await createDatabase(folder);
       onTestFinished(() => created.drop());
@@ -333,7 +333,7 @@ describe('an application on its own pool of one connection', () => {
     },
   );
 
-  test('is warned of configuration keys that have no effect', async () => {
+  test('does not start with database settings that have no effect', async () => {
     const starting = startApplication(
       {
         directory: folder,
@@ -353,7 +353,7 @@ describe('an application on its own pool of one connection', () => {
   });
 });
 
-describe('SQLite', () => {
+describe('an SQLite connection of the application', () => {
   /** The application's own file, in the journal mode that SQLite has by default. */
   function openOwnFile() {
     const own = new DatabaseSync(path.join(mkdtempSync(path.join(folder, 'own-')), 'app.sqlite'));
@@ -367,7 +367,7 @@ describe('SQLite', () => {
   }
 
   // @shows AS-18.17
-  test('without WAL: a write waits while the application reads', async () => {
+  test('without WAL makes a write wait while the application reads', async () => {
     const { own, borrowed } = openOwnFile();
     expect(own.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' });
     for (const write of [
@@ -387,13 +387,13 @@ describe('SQLite', () => {
   });
 
   // @shows AS-18.5
-  test('without WAL: a commit is confirmed when the removal of its journal is on the disk', async () => {
+  test('without WAL confirms a commit only after the removal of its journal is on the disk', async () => {
     const { borrowed } = openOwnFile();
     // SQLite syncs the folder of the journal only with EXTRA (3).
     expect((await borrowed.execute('PRAGMA synchronous')).rows).toEqual([{ synchronous: 3 }]);
   });
 
-  test('a database in memory is refused, because only the connection that created it can reach it', () => {
+  test('to a database in memory is refused, because no other connection can reach it', () => {
     const own = new DatabaseSync(':memory:');
     onTestFinished(() => own.close());
     expect(() => fromSqlite(own)).toThrow(
@@ -401,7 +401,7 @@ describe('SQLite', () => {
     );
   });
 
-  test("of another library is refused: two SQLite libraries in one process do not see each other's locks", () => {
+  test('of a different SQLite library is refused, because it does not see the same locks', () => {
     const own = new DatabaseSync(path.join(folder, 'other.sqlite'));
     onTestFinished(() => own.close());
     const other = {

@@ -47,7 +47,7 @@ async function remove(visitor: Visitor, client: TestClient): Promise<Response> {
 const day = (time: number) =>
   new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
 
-describe("a person's own page of applications", () => {
+describe('the page of applications of a person', () => {
   // @shows AS-6.10, HOST-2.3
   test('lists the applications with access, since when and for what', async () => {
     await obtainTokens(portal, notebook, ADA, { scope: 'openid notes:read' });
@@ -64,7 +64,7 @@ describe("a person's own page of applications", () => {
   });
 
   // @shows AS-6.10, HOST-2.3, RFC9700-2.1f
-  test('ends all access of an application with one button, immediately and only for this person', async () => {
+  test('ends all access of an application with one button, only for this person', async () => {
     const first = await obtainTokens(portal, notebook, ADA, { scope: 'openid notes:read' });
     const second = await obtainTokens(portal, notebook, ADA, { scope: 'notes:write' });
     const graces = await obtainTokens(portal, notebook, GRACE);
@@ -96,7 +96,7 @@ describe("a person's own page of applications", () => {
     expect(await (await ada.get(PAGE)).text()).not.toContain(notebook.id);
   });
 
-  test('sends a person who is not signed in to sign-in, and back', async () => {
+  test('sends a signed-out person to sign-in, and back', async () => {
     const visitor = portal.visitor();
     const signInPage = await visitor.visit(PAGE);
     const answer = await signIn(visitor, signInPage, ADA);
@@ -104,7 +104,7 @@ describe("a person's own page of applications", () => {
   });
 
   // @shows AS-6.10
-  test("ends nothing without its own token, with another person's, or from another browser", async () => {
+  test('ends nothing without its own token, with that of a different person, or elsewhere', async () => {
     const tokens = await obtainTokens(portal, notebook, ADA);
     const page = await ada.get(PAGE);
     const grace = await portal.signedIn(GRACE);
@@ -122,9 +122,9 @@ describe("a person's own page of applications", () => {
   });
 });
 
-describe('the page, for each application,', () => {
+describe('the page of applications, for each application,', () => {
   // @shows AS-40.5
-  test('says when it was allowed, when tokens were last issued and where answers go; viewing changes nothing', async () => {
+  test('shows when it was allowed, when tokens were last issued, and where responses go', async () => {
     const { refresh_token: token } = await obtainTokens(portal, notebook, ADA, {
       scope: 'notes:read',
     });
@@ -144,7 +144,7 @@ describe('the page, for each application,', () => {
   });
 
   // @shows AS-40.5
-  test('does not say when it was last active if it never had a token', async () => {
+  test('does not show when it was last active if it never had a token', async () => {
     const page = await ada.get(authorizationUrl(portal, notebook));
     await ada.submit(page, { decision: 'allow' });
     const html = await (await ada.get(PAGE)).text();
@@ -192,7 +192,7 @@ describe('removing all applications', () => {
   });
 
   // @shows AS-40.5
-  test('needs its own token: not that of one application, another person or another browser; it ends no single application', async () => {
+  test('needs its own token, and cannot remove a single application', async () => {
     const tokens = await obtainTokens(portal, notebook, ADA);
     await obtainTokens(portal, notebook, GRACE);
     const tokenIn = async (visitor: Visitor, page: string) =>

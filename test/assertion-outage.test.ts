@@ -65,9 +65,9 @@ const ask = (form: Readonly<Record<string, string>>, assertion = newAssertion())
   requestToken(portal, null, { ...form, ...withAssertion(assertion) });
 const asItself = { grant_type: 'client_credentials' };
 
-describe('the row that says an assertion was used', () => {
+describe('the use of a client assertion during a failure of the store', () => {
   // @shows AS-23.4, AS-18.24
-  test('was stored but the reply was lost: 503, that assertion is rejected, and the next is accepted', async () => {
+  test('returns 503 if it was stored but the reply was lost, and the assertion is then used up', async () => {
     const assertion = newAssertion();
     rows.loses = { statement: SINGLE_USE, afterwards: true };
     expect((await ask(asItself, assertion)).status).toBe(503);
@@ -76,7 +76,7 @@ describe('the row that says an assertion was used', () => {
   });
 
   // @shows AS-23.4
-  test('was not stored: 503, and the same assertion works once', async () => {
+  test('returns 503 if it was not stored, and the assertion then still works once', async () => {
     const assertion = newAssertion();
     rows.loses = { statement: SINGLE_USE, afterwards: false };
     expect((await ask(asItself, assertion)).status).toBe(503);
@@ -86,7 +86,7 @@ describe('the row that says an assertion was used', () => {
 });
 
 // @shows AS-18.24, AS-23.4
-test('a refresh whose response was lost is answered again for the same request with a new assertion', async () => {
+test('a refresh whose response was lost can be retried with a new client assertion', async () => {
   const code = await obtainCode(portal, { id, secret: '' }, await portal.signedIn(ADA), {
     scope: 'notes:read',
   });

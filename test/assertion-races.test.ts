@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 // @shows AS-23.4, RFC7523-3c
-test('exactly one process accepts it', async () => {
+test('exactly one process accepts a client assertion that is sent to all at once', async () => {
   const key = newKey('ES256');
   const { client } = await one.server.clients.create({
     name: 'A service',

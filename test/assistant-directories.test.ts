@@ -63,7 +63,7 @@ const ALL_HINTS = 'its annotations lack readOnlyHint, destructiveHint, openWorld
 
 describe('assistant:doctor', () => {
   // @shows MCP-17.6
-  test("says which tools Claude's directory would refuse, and why", async () => {
+  test('reports which tools the directory of Claude would refuse, and why', async () => {
     expect(await refusedBy('claude')).toEqual({
       service_status: `${NO_TITLE}; ${NO_HINT}`,
       my_account: `${NO_TITLE}; ${NO_HINT}`,
@@ -74,7 +74,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-17.6
-  test("says which tools ChatGPT's directory would refuse, and why", async () => {
+  test('reports which tools the directory of ChatGPT would refuse, and why', async () => {
     expect(await refusedBy('chatgpt')).toEqual({
       service_status: ALL_HINTS,
       my_account: ALL_HINTS,
@@ -91,7 +91,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-17.6
-  test('takes the directories as an option, and fails if one would refuse a tool', async () => {
+  test('accepts the directories as an option, and fails if one would refuse a tool', async () => {
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-directories-'));
     const run = (...args: readonly string[]) =>
       portico(['assistant:doctor', '--server-only', '--json', ...args], {

@@ -82,7 +82,7 @@ describe('Codex', () => {
   };
 
   test(
-    'uses a document if documents are on',
+    'uses its client document if documents are enabled',
     async () => {
       await configure();
       start([...HOSTS.codex, 'mcp', 'login', 'kitchen']);
@@ -94,7 +94,7 @@ describe('Codex', () => {
   );
 
   test(
-    'registers, is granted the scopes of the resource, and calls a tool',
+    'registers itself, is granted the scopes of the resource, and calls a tool',
     async () => {
       await configure();
       const login = start([
@@ -127,7 +127,7 @@ describe('Codex', () => {
 });
 
 test(
-  'opencode registers, also if documents are on, is authorized, and connects',
+  'opencode registers itself even if documents are enabled, is authorized, and connects',
   async () => {
     const callbackPort = await freePort();
     const kitchen = { type: 'remote', url: host.assistant.resource, oauth: { callbackPort } };
@@ -146,7 +146,7 @@ test(
 
 // @shows AS-6.25, AS-7.19
 test(
-  'Gemini CLI requests every scope in the metadata, is granted those it can have, and calls a tool',
+  'Gemini CLI requests every scope in the metadata, gets the available ones, and calls a tool',
   async () => {
     const gemini = start([...HOSTS.gemini, host.assistant.resource, 'my_account']);
     gemini.child.stdin?.write('y\n');

@@ -38,9 +38,9 @@ interface Setup {
   }[];
 }
 
-describe('assistant:setup by several processes at the same time', () => {
+describe('assistant:setup in several processes at the same time', () => {
   // @shows MCP-4.3, MCP-4.5
-  test('one registers each client and prints its secret; the others find them registered', async () => {
+  test('registers each client and prints its secret once, and the others report it as existing', async () => {
     expect((await run('db:migrate', 'up')).code).toBe(0);
     const setups = await Promise.all(
       Array.from({ length: 3 }, () => run('assistant:setup', '--json')),

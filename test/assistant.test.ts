@@ -72,7 +72,7 @@ const registered = async () =>
 
 describe('assistant:setup', () => {
   // @shows MCP-1.2, MCP-1.5, MCP-4.1, MCP-4.3, MCP-9.1
-  test('registers the service client, prints id and secret once, and changes nothing when run again', async () => {
+  test('registers the service client, prints id and secret once, and changes nothing if repeated', async () => {
     const first = await run(['assistant:setup', '--migrate']);
     expect(first.code, first.stderr).toBe(0);
     const [, id = ''] = /^service client id: +(\S+)$/m.exec(first.stdout) ?? [];
@@ -95,7 +95,7 @@ describe('assistant:setup', () => {
   });
 
   // @shows MCP-1.5, MCP-3.2, MCP-3.3, MCP-3.4, MCP-4.2, MCP-10.4
-  test('registers both with account linking, and each has only its own grants and scopes', async () => {
+  test('registers both clients with account linking, each with only its own grants and scopes', async () => {
     const { code, clients } = await setup(['--migrate'], LINKING);
     expect(code).toBe(0);
     expect(clients.map(({ role, state }) => [role, state])).toEqual([
@@ -118,7 +118,7 @@ describe('assistant:setup', () => {
   });
 
   // @shows MCP-4.4
-  test('reports a registration that differs, says what to do, and does not change it', async () => {
+  test('reports a registration that differs and what to do, and does not change it', async () => {
     await setup(['--migrate'], LINKING);
     const before = await registered();
     const other = { ASSISTANT_REDIRECT_URI: 'https://vendor.example/other' };
@@ -137,7 +137,7 @@ describe('assistant:setup', () => {
   });
 
   // @shows MCP-4.5
-  test("does not take an operator's other client for the linking client, even with the vendor’s callback and scope", async () => {
+  test('does not use a different client of an operator as the linking client', async () => {
     await run(['db:migrate', 'up']);
     const create = [
       'oauth:client:create',
@@ -164,7 +164,7 @@ describe('assistant:setup', () => {
   });
 
   // @shows MCP-9.1
-  test('says how to apply the schema if it is missing; --migrate applies only that of the authorization server', async () => {
+  test('explains how to apply the missing schema, and --migrate applies only that of the server', async () => {
     const { code, stderr } = await setup();
     expect(code).toBe(1);
     expect(stderr).toContain('--migrate');
@@ -178,7 +178,7 @@ describe('assistant:setup', () => {
   });
 
   // @shows MCP-1.2, MCP-6.12, MCP-9.1, MCP-10.5, MCP-14.2
-  test('--manifest writes the whole export, without credentials, and never over a file', async () => {
+  test('writes the whole export without credentials with --manifest, and never over a file', async () => {
     const file = path.join(storage, 'addon.json');
     const { code, clients } = await setup(['--migrate', '--manifest', file], LINKING);
     expect(code).toBe(0);
@@ -215,7 +215,7 @@ describe('assistant:setup', () => {
     expect(drafts).toEqual([]);
   });
 
-  test('--json prints the secrets even if another process creates the file at the same time', async () => {
+  test('prints the secrets with --json, even if a different process creates the file meanwhile', async () => {
     const file = path.join(storage, 'addon.json');
     // A link to a file that does not exist: it cannot be read, but its name is taken.
     await symlink('nowhere', file);
@@ -235,7 +235,7 @@ describe('assistant:setup', () => {
     '/dev/null',
     '/dev/null/addon.json',
   ])(
-    'a manifest path that is not a separate file is an error, and nothing is registered: %s',
+    'registers nothing if the manifest path is not a separate file: %s',
     async (file) => {
       await run(['db:migrate', 'up']);
       const { code, clients, stderr } = await setup(['--manifest', file]);
@@ -248,7 +248,7 @@ describe('assistant:setup', () => {
 
   // @shows MCP-9.6
   test.each(['/proc/nothing/copy', '/proc/copy', '/proc/self/fd/1', '/sys/copy', '/dev/full'])(
-    'a backup of the database cannot be written there either: %s',
+    'a database backup cannot be written to such a path either: %s',
     async (file) => {
       const { code, stderr } = await run(['db:backup', file]);
       expect(code).toBe(1);
@@ -266,7 +266,7 @@ describe('assistant:setup', () => {
   });
 });
 
-describe('the environment', () => {
+describe('the environment of an assistant', () => {
   test.each([
     // @shows MCP-2.2, MCP-3.10
     ['ASSISTANT_MCP_RESOURCE', 'http://localhost:8082/mcp/', 'mcp:resource'],
@@ -280,14 +280,14 @@ describe('the environment', () => {
     ['PUBLIC_URL', 'http://kitchen.example', 'public_url'],
     ['ASSISTANT_REDIRECT_URI', 'http://vendor.example/cb', 'assistant:redirect_uris:0'],
     ['ASSISTANT_REDIRECT_URI', 'https://*.vendor.example/cb', 'assistant:redirect_uris:0'],
-  ])('%s=%s names %s', async (name, value, key) => {
+  ])('reports %s=%s as an error that names %s', async (name, value, key) => {
     const { code, stderr } = await run(['assistant:setup'], { [name]: value });
     expect(code).toBe(1);
     expect(stderr).toContain(`${key}: `);
   });
 
   // @shows MCP-3.6
-  test('changed user scopes must be among those that the resource offers', async () => {
+  test('may change the user scopes only to scopes that the resource offers', async () => {
     const config = { assistant: { user_scopes: ['mcp:other'] } };
     await expect(startAssistant({ config })).rejects.toThrow(
       'mcp:oauth:scopes_supported: must be the same as',
@@ -328,7 +328,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-1.2, MCP-9.2, MCP-9.3
-  test('prints a line for each check, with what to do; exits with 1, and with 0 if all is well', async () => {
+  test('prints each check with what to do, and exits with 1 if one fails and 0 otherwise', async () => {
     const before = await run(['assistant:doctor', '--server-only']);
     expect(before.code).toBe(1);
     expect(before.stdout).toMatch(
@@ -362,7 +362,7 @@ describe('assistant:doctor', () => {
     ],
     ['a store that cannot be opened', { STORAGE_DIR: '/dev/null' }, null],
     ['a fault of the application', {}, 'application', ['--app', FAILING]],
-  ])('--json prints JSON with %s, too', async (_, env, part, app: readonly string[] = []) => {
+  ])('prints JSON with --json even with %s', async (_, env, part, app: readonly string[] = []) => {
     const { code, stdout } = await run([...app, 'assistant:doctor', '--json'], env);
     const report = JSON.parse(stdout) as {
       healthy: boolean;
@@ -381,7 +381,7 @@ describe('assistant:doctor', () => {
     ['that throws', "throw new Error('the oven has no door')"],
     ['that is not an application', 'export default 7;'],
     ['with a function for a plugin', 'export default { directory: ".", plugins: [() => 1] };'],
-  ])('--json prints JSON for an app.ts %s, with the reason on standard error', async (_, text) => {
+  ])('prints JSON with --json for an app.ts %s, and the reason on standard error', async (_, text) => {
     if (text !== null) await writeFile(path.join(storage, 'app.ts'), text);
     const { code, stdout, stderr } = await porticoHere(['assistant:doctor', '--json'], {
       cwd: storage,
@@ -395,7 +395,7 @@ describe('assistant:doctor', () => {
     );
   });
 
-  test('an error in the application is printed in full beside the JSON', async () => {
+  test('prints an error in the application in full beside the JSON', async () => {
     const { stdout, stderr } = await run(['--app', FAILING, 'assistant:doctor', '--json']);
     expect(stdout).toContain('the oven has no door');
     expect(stderr).toMatch(/failing-assistant\/app\.ts:\d+/);
@@ -440,7 +440,7 @@ describe('assistant:doctor', () => {
     }
   }
 
-  test('csrf_exempt_routes:mcp_server_rpc disabled', async () => {
+  test('fails if csrf_exempt_routes:mcp_server_rpc is disabled', async () => {
     const config = { csrf_exempt_routes: { mcp_server_rpc: false } };
     expect(await finding('csrf_exempt_routes', { config })).toMatchObject([{ outcome: 'failing' }]);
     expect(await finding('authentication', { config })).toMatchObject([
@@ -449,7 +449,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-3.20
-  test("a challenge is a warning, because the vendor's toolkit does not accept one", async () => {
+  test('warns about a challenge, because the toolkit of the vendor does not accept one', async () => {
     const config = { mcp: { oauth: { challenge: true } } };
     expect(await finding('authentication', { config })).toMatchObject([
       { outcome: 'warning', remedy: expect.stringContaining('mcp:oauth:challenge') },
@@ -457,7 +457,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-9.3
-  test('discovery that is missing', async () => {
+  test('fails if discovery is missing', async () => {
     const config = { oauth_server: { routes: false } };
     expect(await finding('discovery', { config })).toMatchObject([
       { outcome: 'ok' },
@@ -473,7 +473,7 @@ describe('assistant:doctor', () => {
   test.each([
     ['another resource', { resource: 'https://other.example/mcp' }],
     ['another authorization server', { authorization_servers: ['https://other.example'] }],
-  ])('discovery that names %s', async (_, wrong) => {
+  ])('fails if discovery names %s', async (_, wrong) => {
     const found = await findingWhere('discovery', 'oauth-protected-resource', async (right) =>
       Response.json({ ...((await right.json()) as object), ...wrong }),
     );
@@ -489,7 +489,7 @@ describe('assistant:doctor', () => {
     ],
     ['without PKCE by S256', { code_challenge_methods_supported: ['plain'] }, 'S256'],
     ['of another issuer', { issuer: 'https://other.example' }, 'the issuer'],
-  ])('metadata of an authorization server %s', async (_, wrong, lacking) => {
+  ])('fails for metadata of an authorization server %s', async (_, wrong, lacking) => {
     const found = await findingWhere('discovery', 'oauth-authorization-server', async (right) =>
       Response.json({ ...((await right.json()) as object), ...wrong }),
     );
@@ -504,7 +504,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-9.3
-  test('a document with another status than 200 counts as missing', async () => {
+  test('fails for a discovery document with a status other than 200', async () => {
     const found = await findingWhere(
       'discovery',
       '/.well-known/',
@@ -514,7 +514,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-9.3
-  test('a challenge added by something else is a failure', async () => {
+  test('fails for a challenge that was added elsewhere, such as by a proxy', async () => {
     const found = await findingWhere(
       'authentication',
       '/mcp',
@@ -533,7 +533,7 @@ describe('assistant:doctor', () => {
   test.each([
     [true, 'event streams'],
     [false, 'JSON'],
-  ])('says how answers arrive (streaming: %s)', async (streaming, mode) => {
+  ])('reports how responses are sent (streaming: %s)', async (streaming, mode) => {
     const [first] = await finding('configuration', {
       config: { mcp: { transport: { streaming } } },
     });
@@ -541,7 +541,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-3.2, MCP-9.5
-  test('a linking client that exists while linking is off', async () => {
+  test('fails if a linking client exists while account linking is disabled', async () => {
     const config = { assistant: { account_linking: false } };
     expect(await finding('account-linking client', { config })).toMatchObject([
       {
@@ -552,7 +552,7 @@ describe('assistant:doctor', () => {
     ]);
   });
 
-  test('more than one service client, or more than one linking client', async () => {
+  test('fails for more than one service client or linking client', async () => {
     const twice = ({ server }: RunningAssistant) =>
       Promise.all([
         server.clients.create({
@@ -580,7 +580,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-4.5
-  test('a client that no operator registered is ignored, with any name', async () => {
+  test('ignores a client that no operator registered, whatever its name', async () => {
     const config = { oauth_server: { registration: 'open' } };
     async function strangers({ url }: RunningAssistant): Promise<void> {
       const response = await fetch(`${url}/oauth/register`, {
@@ -608,7 +608,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-9.5
-  test('every other client that holds a scope of the resource, until it is revoked', async () => {
+  test('warns about every other client with a scope of the resource, until it is revoked', async () => {
     const prepare = async ({ server }: RunningAssistant) => {
       const redirectUris = [REDIRECT_URI];
       await server.clients.create({
@@ -643,7 +643,7 @@ describe('assistant:doctor', () => {
   const offering = { oauth_server: { scopes: { 'kitchen:order': 'Order for you' } } };
 
   // @shows MCP-9.5
-  test('every other client that holds the scope of a tool', async () => {
+  test('warns about every other client with the scope of a tool', async () => {
     const prepare = async ({ server }: RunningAssistant) => {
       const scopes = ['openid', 'kitchen:order'];
       await server.clients.create({ name: 'Editor', redirectUris: [REDIRECT_URI], scopes });
@@ -658,7 +658,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-3.4, MCP-9.3
-  test('a personal tool whose scope the linking client lacks', async () => {
+  test('fails for a personal tool whose scope the linking client lacks', async () => {
     expect(await finding('tool scopes', { config: offering, tools: [ordering] })).toMatchObject([
       { outcome: 'failing', detail: 'order needs kitchen:order' },
     ]);
@@ -671,7 +671,7 @@ describe('assistant:doctor', () => {
     ]);
   });
 
-  test('personal tools that no client can reach are a warning', async () => {
+  test('warns about personal tools that no client can call', async () => {
     const config = { assistant: { account_linking: false } };
     expect(await finding('tool scopes', { config })).toMatchObject([
       { outcome: 'ok' },
@@ -680,7 +680,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-3.7, MCP-9.3
-  test('the listing, with the path of every failure', async () => {
+  test('reports the path of every problem in the listing', async () => {
     const config = {
       assistant: { listing: { shortDescription: '', name: { value: 'x'.repeat(31) } } },
     };
@@ -718,7 +718,7 @@ const ACCENTED = 'e\u0301';
 
 describe('the listing', () => {
   // @shows MCP-6.11
-  test("the example's listing is valid", () => {
+  test('of the example is valid', () => {
     expect(problemsOf(() => {})).toEqual([]);
   });
 
@@ -729,7 +729,7 @@ describe('the listing', () => {
     ['shortDescription', 'shortDescription', 123],
     // @shows MCP-6.3
     ['fullDescription', 'fullDescription', 4000],
-  ])('%s: 1 to that many characters, as people count them', (key, field, longest) => {
+  ])('field %s has 1 to the maximum number of characters as people count them', (key, field, longest) => {
     const set = (text: unknown) => (listing: Map) => {
       listing[field] = field === 'name' ? { value: text } : text;
     };
@@ -742,7 +742,7 @@ describe('the listing', () => {
   });
 
   // @shows MCP-6.13
-  test('a character is one that people would count as one', () => {
+  test('counts characters as people count them', () => {
     expect([FAMILY, ACCENTED, '🇺🇸', 'abc', ''].map(countCharacters)).toEqual([1, 1, 1, 3, 0]);
   });
 
@@ -756,13 +756,13 @@ describe('the listing', () => {
     ['one of 200', ['a', FAMILY.repeat(200), 'c'], []],
     ['one of 201', ['a', 'b', 'x'.repeat(201)], [':examplePhrases:2']],
     ['no list', 'a, b, c', [':examplePhrases']],
-  ])('examplePhrases: %s', (_, phrases, problems) => {
+  ])('field examplePhrases must have three or four phrases of up to 200 characters: %s', (_, phrases, problems) => {
     expect(problemsOf((listing) => (listing['examplePhrases'] = phrases))).toEqual(problems);
   });
 
   // @shows MCP-6.5
   test.each(['privacyPolicyUrl', 'termsOfUseUrl'])(
-    'privacyAndCompliance:%s is an https URL, parsed',
+    'field privacyAndCompliance:%s must be a valid https URL',
     (name) => {
       const set = (value: unknown) => (listing: Map) => {
         (listing['privacyAndCompliance'] as Map)[name] = value;
@@ -785,7 +785,7 @@ describe('the listing', () => {
   );
 
   // @shows MCP-6.6, MCP-6.7
-  test('mediaAssets:icons: exactly the six sizes, light always, dark if given', () => {
+  test('field mediaAssets:icons must have all six sizes for light, and for dark if given', () => {
     const light = ':mediaAssets:icons:light';
     expect(problemsOf((listing) => iconsOf(listing).pop())).toEqual([light]);
     expect(problemsOf((listing) => iconsOf(listing).push({ ...iconsOf(listing)[0] }))).toEqual([
@@ -815,14 +815,14 @@ describe('the listing', () => {
     'https://a.example/?a.png',
     'https://a.example/#a.png',
     'a.png',
-  ])('an image at %s is refused', (uri) => {
+  ])('cannot have an image at %s', (uri) => {
     const set = (listing: Map) => Object.assign(iconsOf(listing)[0] ?? {}, { uri });
     expect(problemsOf(set)).toEqual([':mediaAssets:icons:light:0:uri']);
   });
 
   // @shows MCP-6.10
   test.each(['png', 'JPG', 'jpeg', 'webp'])(
-    'an image path that ends in .%s is accepted, with any query',
+    'may have an image path that ends in .%s, with any query',
     (end) => {
       const uri = `https://a.example/a.${end}?v=2`;
       expect(problemsOf((listing) => Object.assign(iconsOf(listing)[0] ?? {}, { uri }))).toEqual(
@@ -832,7 +832,7 @@ describe('the listing', () => {
   );
 
   // @shows MCP-6.8
-  test('mediaAssets:carouselImages: at least one of 600x900, with alt text', () => {
+  test('field mediaAssets:carouselImages must have at least one 600x900 image with alt text', () => {
     const path = ':mediaAssets:carouselImages';
     const image = (changes: Map) => (listing: Map) =>
       Object.assign(mediaOf(listing).carouselImages[0] ?? {}, changes);
@@ -844,7 +844,7 @@ describe('the listing', () => {
   });
 
   // @shows MCP-6.9
-  test('mediaAssets:bannerImages: if given, 1200x600 with alt text', () => {
+  test('field mediaAssets:bannerImages is optional, with 1200x600 images and alt text', () => {
     const banner = { size: '1200x600', uri: 'https://a.example/b.webp', altText: 'A banner' };
     const set = (value: unknown) => (listing: Map) => (mediaOf(listing).bannerImages = value);
     expect(problemsOf(set([banner]))).toEqual([]);
@@ -856,7 +856,7 @@ describe('the listing', () => {
   });
 
   // @shows MCP-3.7, MCP-13.1
-  test('all failures together, each with its path; a missing listing is one failure', () => {
+  test('has all its problems reported with their paths, and is one problem if it is missing', () => {
     const paths = listingProblems({}).map(({ key }) => key);
     expect(paths).toEqual([
       'assistant:listing:name:value',
@@ -872,7 +872,7 @@ describe('the listing', () => {
   });
 
   // @shows MCP-6.12
-  test('is exported with sizes as texts, and otherwise unchanged', () => {
+  test('is exported with sizes as strings, and otherwise unchanged', () => {
     const listing = listingWith(() => {});
     const manifest = addonManifest(listing, 'https://kitchen.example/mcp') as {
       storeListing: { locales: { 'en-US': Map } };

@@ -93,7 +93,7 @@ async function signedIn(client: NodeOAuthClient) {
 describe('@atproto/oauth-client-node', () => {
   // @shows AS-24.2, AS-24.7, RFC9449-5a, RFC9449-8, RFC9126-2.1a, AS-21.1
   test.each(['private_key_jwt', 'none'] as const)(
-    'with %s: signs in, calls, refreshes, and signs out',
+    'with %s signs in, calls the API, refreshes, and signs out',
     async (method) => {
       const { client, sessions } = await createClient(method);
       const asked = host.answered.length;
@@ -121,7 +121,7 @@ describe('@atproto/oauth-client-node', () => {
     },
   );
 
-  test('refreshes once with each refresh token; using one again ends the session', async () => {
+  test('refreshes once with each refresh token, and a second use ends the session', async () => {
     const { client, sessions } = await createClient('none');
     const session = await signedIn(client);
     const first = sessions.get(DID);

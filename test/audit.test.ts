@@ -51,9 +51,9 @@ const revoke = (token: string, { id, secret } = client, at = portal) =>
     body: new URLSearchParams({ token }),
   });
 
-describe("events for a host's audit log", () => {
+describe('events for the audit log of a host', () => {
   // @shows AS-4.6, AS-19.1
-  test('the whole lifecycle: granted, issued, refreshed, replayed and revoked, each with person, application and scopes', async () => {
+  test('record the whole lifecycle: granted, issued, refreshed, replayed and revoked', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     const second = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
@@ -99,7 +99,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1
-  test('consent denied', async () => {
+  test('record a denied consent', async () => {
     const visitor = await portal.signedIn(ADA);
     await visitor.submit(await visitor.get(authorizationUrl(portal, client)), { decision: 'deny' });
     expect(events).toEqual([
@@ -108,7 +108,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1
-  test('a code used again', async () => {
+  test('record a second use of a code', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     await exchangeCode(portal, client, code);
     await exchangeCode(portal, client, code);
@@ -121,7 +121,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.11
-  test('a code or refresh token used again repeatedly: five more events per minute, and a log line for each', async () => {
+  test('record at most five repeated replays per minute, and each one is logged', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const { refresh_token: spent } = (await (
       await exchangeCode(portal, client, code)
@@ -139,7 +139,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1
-  test('an authorization revoked by the application, once for any number of requests, and by the person', async () => {
+  test('record the revocation of an authorization once, by the application or the person', async () => {
     const visitor = await portal.signedIn(ADA);
     const authorize = async () =>
       (await (
@@ -158,7 +158,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1, AS-19.7, AS-19.12
-  test('an access token revoked by the application: one event, with its person and authorization and without the token', async () => {
+  test('record the revocation of an access token with its person, without the token', async () => {
     const { access_token: token, refresh_token: refreshToken } = await obtainTokens(
       portal,
       client,
@@ -186,7 +186,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.12
-  test('an access token that an application had for itself, revoked: the event has no person and no authorization', async () => {
+  test('record the revocation of a client_credentials token without person and authorization', async () => {
     const robot = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -205,7 +205,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.12
-  test("no event for a token that is unknown, another application's, garbled or already invalid", async () => {
+  test('do not record the revocation of an unknown, foreign, malformed or invalid token', async () => {
     const other = await registerClient(portal);
     const ended = await obtainTokens(portal, client, ADA);
     await revoke(ended.refresh_token);
@@ -235,7 +235,7 @@ describe("events for a host's audit log", () => {
   test.each([
     ['that did nothing: sent again it is told of', false, ['access_token_revoked']],
     ['that took effect, whose answer was lost: it was 503, and nothing is told', true, []],
-  ])('an access token revoked by a statement %s', async (_, afterwards, told) => {
+  ])('record a token revocation with a lost statement only if it is retried: a statement %s', async (_, afterwards, told) => {
     const opened = await openStore();
     onTestFinished(() => opened.close());
     const losing = createLosingStore(opened.inner);
@@ -254,7 +254,7 @@ describe("events for a host's audit log", () => {
     expect((await introspect(at, token))['active']).toBe(false);
   });
 
-  test('tokens of an application for itself', async () => {
+  test('record tokens that an application obtains for itself', async () => {
     const robot = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -268,7 +268,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1
-  test('secret rotated, client revoked', async () => {
+  test('record a rotated secret and a revoked client', async () => {
     await portal.server.clients.rotateSecret(client.id, 60);
     await portal.server.clients.revoke(client.id);
     expect(events).toMatchObject([
@@ -278,7 +278,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1, AS-19.2
-  test('client authentication failed: a known client by its id, with the address; no other input is repeated', async () => {
+  test('record failed client authentication with the address, and the id only if it is known', async () => {
     await requestToken(
       portal,
       { ...client, secret: 'guess' },
@@ -292,7 +292,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows HOST-1.7, RFC9700-4.13
-  test('the address comes from a proxy only if the application has one', async () => {
+  test('use the address from a proxy only if a proxy is configured', async () => {
     await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { 'X-Forwarded-For': '198.51.100.7', Forwarded: 'for=198.51.100.7' },
@@ -302,7 +302,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.5
-  test("an administrator's actions name the console or the person; the application's own actions name no one", async () => {
+  test('name the console or the person for an action of an administrator, and otherwise nothing', async () => {
     const file = path.join(portal.env['STORAGE_DIR'] ?? '', 'events.jsonl');
     const run = (...args: string[]) =>
       porticoHere(args, {
@@ -349,13 +349,13 @@ describe("events for a host's audit log", () => {
     expect(events[1]).not.toHaveProperty('by');
   });
 
-  test('introspection and refusals that change nothing make no events', async () => {
+  test('do not record introspection and refusals that change nothing', async () => {
     await introspect(portal, 'garbage');
     await refresh(portal, client, 'garbage');
     expect(types()).toEqual(['client_registered']);
   });
 
-  test('a listener that fails is logged and changes nothing', async () => {
+  test('are not affected by a listener that fails, which is logged', async () => {
     failing = true;
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     expect((await exchangeCode(portal, client, code)).status).toBe(200);

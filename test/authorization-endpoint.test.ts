@@ -169,8 +169,8 @@ const codeOf = async (browser: Browser, question: Readonly<Record<string, string
   return new URL(answered.headers.get('location') ?? 'x:').searchParams.get('code');
 };
 
-describe('with two tabs for one request, the slower one', () => {
-  test('shows the question of the faster one, for a pushed request', async () => {
+describe('the slower of two tabs with the same authorization request', () => {
+  test('shows the consent request of the faster one, for a pushed request', async () => {
     const url = await pushed();
     const browser = browserOf(ADA);
     // Send a request first, so that both tabs have the same cookie.
@@ -185,7 +185,7 @@ describe('with two tabs for one request, the slower one', () => {
     expect(await codeOf(browser, slower)).not.toBeNull();
   });
 
-  test('shows the question of the faster one, for a request that waited in the store', async () => {
+  test('shows the consent request of the faster one, for a request that waited in the store', async () => {
     const browser = browserOf(null);
     const back = await wayBack(browser, at(parameters({ state: 's'.repeat(6000) })));
     browser.person = ADA;
@@ -201,7 +201,7 @@ describe('with two tabs for one request, the slower one', () => {
     expect(await codeOf(browser, slower)).not.toBeNull();
   });
 
-  test('shows nothing if another person has opened the pushed request in the meantime', async () => {
+  test('shows an error if a different person has opened the pushed request meanwhile', async () => {
     const url = await pushed();
     meanwhile = () => server.send(browserOf('grace'), url);
     const refused = await server.send(browserOf(ADA), url);
@@ -210,7 +210,7 @@ describe('with two tabs for one request, the slower one', () => {
   });
 });
 
-test('the link of a waiting pushed request leads back to it, also after the pushed request has expired', async () => {
+test('the link of a waiting pushed request still leads to it after the pushed request has expired', async () => {
   const url = await pushed();
   const browser = browserOf(null);
   const back = await wayBack(browser, url);
@@ -223,7 +223,7 @@ test('the link of a waiting pushed request leads back to it, also after the push
   expect(await codeOf(browser, await questionOf(await server.send(browser, back)))).not.toBeNull();
 });
 
-test('a waiting pushed request continues after pushed requests are switched off', async () => {
+test('a waiting pushed request continues after pushed requests are disabled', async () => {
   const browser = browserOf(null);
   const back = await wayBack(browser, await pushed());
   browser.person = ADA;
@@ -232,7 +232,7 @@ test('a waiting pushed request continues after pushed requests are switched off'
   expect(await codeOf(browser, question)).not.toBeNull();
 });
 
-test('a browser that returns signed out, without a waiting request, is sent to sign-in without a request cookie', async () => {
+test('a browser that returns signed out without a waiting request gets no request cookie', async () => {
   for (const tellsWhoWaits of [true, false]) {
     const telling = start('accept', {}, { tellsWhoWaits });
     const away = await telling.send(browserOf(null), at({ request_id: 'x'.repeat(43) }));
@@ -243,7 +243,7 @@ test('a browser that returns signed out, without a waiting request, is sent to s
   }
 });
 
-test('a page uses the languages that a request named in a form or when it was pushed', async () => {
+test('a page uses the ui_locales of a request that was sent in a form or pushed', async () => {
   const speaking = start('accept', { languages: true });
   const form = parameters({ client_id: 'unknown', ui_locales: 'ja' });
   const page = await speaking.send(browserOf(null), '/oauth/authorize', form);
@@ -257,7 +257,7 @@ test('a page uses the languages that a request named in a form or when it was pu
   expect([question.status, question.headers.get('content-language')]).toEqual([200, 'ja']);
 });
 
-test('a pushed request keeps only what is used: no key for codes where proofs are not accepted', async () => {
+test('a pushed request stores only parameters that are used, and dpop_jkt only if DPoP is on', async () => {
   const state = `kept-${Math.random()}`;
   await pushed({ dpop_jkt: 'k'.repeat(43), state, unknown: 'u' });
   const { rows } = await database.execute<{ parameters: string }>(
@@ -268,7 +268,7 @@ test('a pushed request keeps only what is used: no key for codes where proofs ar
   expect(names.toSorted()).toEqual(Object.keys(parameters({ state: '' })).toSorted());
 });
 
-describe('a pushed request that its client may no longer make', () => {
+describe('a pushed request that its client is no longer allowed to send', () => {
   test.each([
     ['in a link', 302, (url: string) => server.send(browserOf(null), url)],
     [
@@ -314,8 +314,8 @@ test('"Not you?" does not turn an ordinary request into a pushed one', async () 
   await questionOf(await server.send({ person: 'grace', jar: browser.jar }, link));
 });
 
-describe('an error redirect that could lead to any site', () => {
-  test('is shown as a page instead: it redirects nowhere, and the log has the error', async () => {
+describe('an error redirect to an unverified site', () => {
+  test('is replaced by an error page without a redirect, and the error is logged', async () => {
     const site = 'https://elsewhere.example/callback';
     const app = await server.newClient(site);
     await database.execute('UPDATE oauth_clients SET registered_by = ? WHERE client_id = ?', [
@@ -361,14 +361,14 @@ describe('a request to the authorization endpoint', () => {
     return refusals[0]?.['detail'];
   }
 
-  test('is a request or an answer, not both', async () => {
+  test('cannot be both an authorization request and an answer to the consent page', async () => {
     const both = { ...parameters(), request_id: 'x'.repeat(43) };
     expect(await refused(server.send(browserOf(ADA), '/oauth/authorize', both))).toBe(
       'a form with a client_id and a request_id',
     );
   });
 
-  test('is an answer if it has a request_id, a token and a known decision', async () => {
+  test('is an answer only with a request_id, a csrf_token and a known decision', async () => {
     const browser = browserOf(ADA);
     const question = await questionOf(await server.send(browser, at(parameters())));
     const { request_id: id = '', csrf_token: token = '' } = question;
@@ -402,7 +402,7 @@ describe('a request to the authorization endpoint', () => {
     expect(await codeOf(browser, question)).not.toBeNull();
   });
 
-  test('is a return from sign-in if it has one request_id and no client', async () => {
+  test('is a return from sign-in only with one request_id and no client_id', async () => {
     const browser = browserOf(ADA);
     const { request_id: id = '' } = await questionOf(await server.send(browser, at(parameters())));
     expect((await server.send(browser, at({ request_id: id }))).status).toBe(200);

@@ -51,16 +51,16 @@ async function expectErrorPage(response: Response, says: string): Promise<void> 
   expect(await response.text()).toContain(says);
 }
 
-describe('an authorization request without a safe destination is answered with a page, never a redirect', () => {
+describe('an error page without a redirect is the response to an authorization request with', () => {
   // @shows AS-7.4, RFC9700-4.11
   test('an unknown client', async () => {
     await expectErrorPage(await ask({ client_id: 'unknown' }), 'Unknown application');
   });
-  test('a client id with a NUL character', async () => {
+  test('a client_id with a NUL character', async () => {
     await expectErrorPage(await ask({ client_id: `${client.id}\0` }), 'Unknown application');
   });
   // @shows AS-7.4
-  test('no client', async () => {
+  test('no client_id', async () => {
     await expectErrorPage(await ask({ client_id: undefined }), 'Unknown application');
   });
   // @shows AS-7.4
@@ -94,7 +94,7 @@ describe('an authorization request without a safe destination is answered with a
   });
 });
 
-describe('every other error goes back to the redirect URI with error, state and iss', () => {
+describe('a redirect with error, state and iss is the response to an authorization request with', () => {
   // @shows AS-7.4, RFC6749-4.1.2.1c, RFC9207-2b, RFC9700-4.4
   test.each<[string, Record<string, string | undefined>, string]>([
     // @shows AS-7.6, RFC6749-3.1.1
@@ -159,7 +159,7 @@ describe('every other error goes back to the redirect URI with error, state and 
 
   // @shows AS-1.2, AS-7.2, RFC7636-4.4.1, RFC7636-7.2, RFC9700-2.1.1a, RFC9700-2.1.1d
   // @shows RFC10017-6.3.2.1, RFC10017-6.3.2.2
-  test('PKCE missing, from a public client', async () => {
+  test('no PKCE challenge from a public client', async () => {
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
     const without = { code_challenge: undefined, code_challenge_method: undefined };
@@ -170,7 +170,7 @@ describe('every other error goes back to the redirect URI with error, state and 
   });
 
   // @shows RFC6749-4.1.2.1b
-  test('a client that is not registered for the grant is unauthorized_client', async () => {
+  test('a client that is not registered for the grant (unauthorized_client)', async () => {
     const own = await registerClient(portal);
     const { database } = portal.application;
     await database.execute(
@@ -196,20 +196,20 @@ describe('every other error goes back to the redirect URI with error, state and 
   );
 
   // @shows AS-7.5
-  test('a repeated state, which cannot be returned', async () => {
+  test('a repeated state, which is not returned', async () => {
     const location = locationOf(await ask({}, '&state=other'));
     expect(location.searchParams.get('error')).toBe('invalid_request');
     expect(location.searchParams.has('state')).toBe(false);
   });
 
   // @shows AS-7.8, RFC8707-2c
-  test('a repeated resource is invalid_target', async () => {
+  test('a repeated resource (invalid_target)', async () => {
     const both = '&resource=https%3A%2F%2Fa.example&resource=https%3A%2F%2Fb.example';
     await expectRedirectedError(await ask({}, both), 'invalid_target');
   });
 
   // @shows AS-7.7
-  test('a scope that the server has, but not this client', async () => {
+  test('a scope that the server offers but this client does not have', async () => {
     const reader = await registerClient(portal, { scopes: ['notes:read'] });
     const visitor = await portal.signedIn(ADA);
     const response = await visitor.get(
@@ -219,14 +219,14 @@ describe('every other error goes back to the redirect URI with error, state and 
   });
 
   // @shows AS-8.7
-  test('scopes for which the person lacks every permission are access_denied, without a question', async () => {
+  test('scopes for which the person has no permission (access_denied), without a consent page', async () => {
     const visitor = await portal.signedIn(GRACE);
     const response = await visitor.get(authorizationUrl(portal, client, { scope: 'notes:write' }));
     await expectRedirectedError(response, 'access_denied');
   });
 });
 
-describe('an access token is not accepted here', () => {
+describe('the authorization endpoint accepts no access token', () => {
   test.each(['GET', 'POST'])(
     '%s with an Authorization: Bearer header is invalid_request',
     async (method) => {
@@ -271,7 +271,7 @@ describe('an authorization request', () => {
   });
 
   // @shows AS-7.7, RFC6749-3.3c
-  test("without a scope, means all the client's scopes except openid", async () => {
+  test('without a scope requests all the scopes of the client except openid', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: undefined });
     expect(tokens.scope.split(' ').toSorted()).toEqual([
       'email',
@@ -283,7 +283,7 @@ describe('an authorization request', () => {
   });
 
   // @shows AS-7.12, RFC6749-4.1.1, RFC9700-2.1d
-  test('may have state and nonce as long as the URL allows', async () => {
+  test('may have a state and nonce as long as the URL allows', async () => {
     const state = 'é%&='.repeat(600);
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(
@@ -306,7 +306,7 @@ describe('an authorization request', () => {
   });
 });
 
-describe('offline_access, which many clients always send', () => {
+describe('the scope offline_access, which many clients always request,', () => {
   // @shows AS-3.5
   test('is ignored: it is neither shown nor granted, and the response lists the granted scopes', async () => {
     const visitor = await portal.signedIn(ADA);
@@ -346,7 +346,7 @@ describe('offline_access, which many clients always send', () => {
     );
   });
 
-  test('has no effect with client credentials', async () => {
+  test('has no effect with client_credentials', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -371,9 +371,9 @@ describe('offline_access, which many clients always send', () => {
   });
 });
 
-describe('the browser sees only an opaque request id', () => {
+describe('the browser receives only an opaque request id', () => {
   // @shows AS-1.1, AS-2.5, AS-4.9, AS-8.2, AS-14.3, OIDC-3.1.2.3
-  test('on the way to signing in', async () => {
+  test('on the way to sign-in', async () => {
     const response = await portal.visitor().get(authorizationUrl(portal, client));
     expect(isRedirect(response)).toBe(true);
     const location = decodeURIComponent(response.headers.get('location') ?? '');
@@ -383,7 +383,7 @@ describe('the browser sees only an opaque request id', () => {
   });
 
   // @shows AS-4.9, AS-8.2
-  test('in the form of the consent screen', async () => {
+  test('in the form of the consent page', async () => {
     const html = await (await ask({})).text();
     const fields = [...html.matchAll(/<input[^>]*name="([^"]+)"/g)].map(([, name]) => name);
     expect(fields).toEqual(['request_id', 'csrf_token']);
@@ -393,7 +393,7 @@ describe('the browser sees only an opaque request id', () => {
   });
 
   // @shows AS-7.12
-  test('a long request survives sign-in', async () => {
+  test('even for a long request, which survives sign-in', async () => {
     const visitor = portal.visitor();
     const state = 's'.repeat(6000);
     const login = await visitor.visit(authorizationUrl(portal, client, { state }));
@@ -405,10 +405,10 @@ describe('the browser sees only an opaque request id', () => {
   });
 });
 
-describe('the pages', () => {
+describe('the consent page', () => {
   // @shows AS-8.8, RFC6749-10.13, RFC9700-4.2.4a, RFC9700-4.16
   // @shows RFC9700-4.16b
-  test('are not framed or stored, send no referrer and run no script', async () => {
+  test('cannot be framed or stored, sends no referrer and runs no script', async () => {
     for (const response of [await ask({}), await ask({ client_id: 'unknown' })]) {
       expect(response.headers.get('x-frame-options')).toBe('DENY');
       expect(response.headers.get('cache-control')).toBe('no-store');
@@ -421,7 +421,7 @@ describe('the pages', () => {
   });
 
   // @shows AS-2.2, AS-2.3, AS-3.4, AS-6.1, AS-8.5, RFC6749-3.1a, RFC6749-10.2
-  test('name the application, the person, the requested access, and the redirect target', async () => {
+  test('names the application, the person, the requested access, and the redirect target', async () => {
     const html = await (await ask({})).text();
     for (const said of [
       'Test application',
@@ -436,7 +436,7 @@ describe('the pages', () => {
   });
 
   // @shows RFC6749-10.14
-  test("escape an application's name", async () => {
+  test('escapes the name of the application', async () => {
     const named = await registerClient(portal, { name: '<script>alert("x")</script> & Co' });
     const visitor = await portal.signedIn(ADA);
     const html = await (await visitor.get(authorizationUrl(portal, named))).text();

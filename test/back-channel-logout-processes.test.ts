@@ -17,7 +17,7 @@ import {
 const CONFIG = { oauth_server: { back_channel_logout: true } } as const;
 
 // @shows AS-53.5
-test('a client gets the logout message although two processes stopped: one that ended the session, and one that delivers', async () => {
+test('a client gets the logout message even if the processes that end the session and deliver stop', async () => {
   const receivers = await startLogoutReceivers();
   const portal = await startPortal({ config: CONFIG });
   // This process delivers nothing.

@@ -105,9 +105,9 @@ async function settled(): Promise<void> {
   await expect.poll(async () => (await outbox.counts())?.waiting, { timeout: 20_000 }).toBe(0);
 }
 
-describe('the session in ID tokens', () => {
+describe('the sid in ID tokens', () => {
   // @shows AS-2.53, AS-53.1
-  test('is the same for a client while the session lasts, also after a refresh and another sign-in', async () => {
+  test('stays the same for a client during the session, even after a refresh and new sign-in', async () => {
     const [{ client }, ada] = [await newClient(), await portal.signedIn(ADA)];
     const first = await tokensOf(client, ada);
     expect(sidOf(first.id_token)).toMatch(/^[\w-]{43}$/);
@@ -137,7 +137,7 @@ describe('the session in ID tokens', () => {
   });
 
   // @shows AS-53.1
-  test('is no secret of the browser, and no other endpoint reveals it', async () => {
+  test('is not the secret of the session, and no other endpoint reveals it', async () => {
     const [{ client }, ada] = [await newClient(), await portal.signedIn(ADA)];
     const { id_token: idToken, access_token: token } = await tokensOf(client, ada);
     const sid = sidOf(idToken) ?? '';
@@ -166,9 +166,9 @@ describe('the session in ID tokens', () => {
   });
 });
 
-describe('an ID token sent back to sign out', () => {
+describe('an id_token_hint at the logout endpoint', () => {
   // @shows AS-51.1, AS-51.2
-  test('of another session of the person asks first; that of this session signs out', async () => {
+  test('signs out at once if it is of this session, and otherwise asks for confirmation', async () => {
     const { client } = await newClient();
     const [ada, laptop] = [await portal.signedIn(ADA), await portal.signedIn(ADA)];
     const [own, other] = [await tokensOf(client, ada), await tokensOf(client, laptop)];
@@ -182,7 +182,7 @@ describe('an ID token sent back to sign out', () => {
   });
 
   // @shows AS-51.1, AS-53.1
-  test('for another client of the same session, each with its own sid, signs out', async () => {
+  test('signs out if it was issued to any client of the same session', async () => {
     const [one, two] = [await newClient(), await newClient()];
     const ada = await portal.signedIn(ADA);
     await tokensOf(one.client, ada);
@@ -194,7 +194,7 @@ describe('an ID token sent back to sign out', () => {
 
 describe('the logout token', () => {
   // @shows AS-53.2
-  test('is signed for the client, names its session, and no library takes it for an ID token', async () => {
+  test('is signed for the client, contains the sid, and is not accepted as an ID token', async () => {
     const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
     const { id_token: idToken } = await tokensOf(client, ada);
     await signOut(ada);
@@ -224,7 +224,7 @@ describe('the logout token', () => {
   });
 
   // @shows AS-53.2
-  test('is signed with the algorithm of the client’s ID tokens', async () => {
+  test('is signed with the algorithm of the ID tokens of the client', async () => {
     const receiver = newReceiver();
     const { keys } = portal.server;
     if ((await keys.active('ES256')) === null) await keys.generate('ES256');
@@ -281,7 +281,7 @@ describe('the clients that receive a logout message', () => {
   });
 
   // @shows AS-53.3
-  test('include those whose tokens have expired, and were removed', async () => {
+  test('include those whose tokens have expired and were removed', async () => {
     const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
     const { id_token: idToken } = await tokensOf(client, ada);
     ahead = 60 * 86_400_000;
@@ -293,7 +293,7 @@ describe('the clients that receive a logout message', () => {
   });
 
   // @shows AS-53.3
-  test('are not those whose code was never exchanged, and then it never will be', async () => {
+  test('do not include one whose code was not exchanged, and the code is then invalid', async () => {
     const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
     const code = await obtainCode(portal, client, ada, { scope: 'openid offline_access' });
     await signOut(ada);
@@ -303,7 +303,7 @@ describe('the clients that receive a logout message', () => {
   });
 
   // @shows AS-53.3
-  test('are not those that were revoked, or no longer have a URI', async () => {
+  test('do not include those that were revoked or no longer have a URI', async () => {
     const [revoked, moved] = [await newClient(), await newClient()];
     const ada = await portal.signedIn(ADA);
     await tokensOf(revoked.client, ada);
@@ -329,7 +329,7 @@ describe('the clients that receive a logout message', () => {
   });
 
   // @shows AS-53.3
-  test('leave no session behind when the kit ends all sessions of a person, even without a record', async () => {
+  test('leave no session in the store when the kit ends all sessions of a person', async () => {
     const user = await portal.application.accounts.authenticate(GRACE, PASSWORD);
     const person = user?.reference ?? { provider: '', id: '' };
     await portal.application.endSessions(person);
@@ -347,7 +347,7 @@ describe('the clients that receive a logout message', () => {
   });
 
   // @shows AS-53.3
-  test('receive one when another person signs in instead, and when the account is suspended', async () => {
+  test('receive one if a different person signs in, or the account is suspended', async () => {
     const [first, second] = [await newClient(), await newClient()];
     const ada = await portal.signedIn(ADA);
     await tokensOf(first.client, ada);
@@ -367,7 +367,7 @@ describe('the clients that receive a logout message', () => {
 
 describe('access after the end of the session', () => {
   // @shows AS-53.4
-  test('ends for clients with a URI, except what they asked for with offline_access, or without openid', async () => {
+  test('ends for clients with a URI, unless it has offline_access or no openid scope', async () => {
     const { client } = await newClient();
     const assistant = await registerClient(portal);
     const ada = await portal.signedIn(ADA);
@@ -389,7 +389,7 @@ describe('access after the end of the session', () => {
   });
 
   // @shows AS-53.1
-  test('that stays gets ID tokens without the sid of the session that has ended', async () => {
+  test('that continues gets ID tokens without the sid of the ended session', async () => {
     const { client } = await newClient();
     const ada = await portal.signedIn(ADA);
     const kept = await tokensOf(client, ada, { scope: 'openid offline_access' });
@@ -402,7 +402,7 @@ describe('access after the end of the session', () => {
   });
 
   // @shows AS-53.4
-  test('is reported once, with its reason', async () => {
+  test('is reported as ended once, with its reason', async () => {
     const events: AuditEvent[] = [];
     portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
     const [{ client }, ada] = [await newClient(), await portal.signedIn(ADA)];
@@ -413,7 +413,7 @@ describe('access after the end of the session', () => {
   });
 });
 
-describe('delivery', () => {
+describe('the delivery of a logout message', () => {
   // @shows AS-53.5
   test.each([200, 204])('ends with the status %i', async (status) => {
     const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
@@ -427,7 +427,7 @@ describe('delivery', () => {
 
   // @shows AS-53.5
   test.each([400, 404])(
-    'is not tried again after the status %i, and an operator sees that',
+    'is not retried after the status %i, and an operator can see that',
     async (status) => {
       const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
       receiver.status = status;
@@ -445,7 +445,7 @@ describe('delivery', () => {
 
   // @shows AS-53.5
   test.each([503, 302, 429])(
-    'is tried again after the status %i, with a new token, and follows no redirect',
+    'is retried after the status %i with a new token, and follows no redirect',
     async (status) => {
       const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
       receiver.status = status;
@@ -464,7 +464,7 @@ describe('delivery', () => {
   );
 
   // @shows AS-53.5
-  test('to one person that always fails does not stop those to others at the same client', async () => {
+  test('continues for other people if it always fails for one person at the same client', async () => {
     const { client, receiver } = await newClient();
     const [ada, grace] = [await portal.signedIn(ADA), await portal.signedIn(GRACE)];
     const failing = sidOf((await tokensOf(client, ada)).id_token);
@@ -491,7 +491,7 @@ describe('delivery', () => {
   });
 
   // @shows AS-53.5
-  test('reaches one host at most 600 times in a minute; other hosts and later minutes are not affected', async () => {
+  test('reaches one host at most 600 times a minute, without an effect on others or later', async () => {
     let later = 0;
     const own = await startPortal({
       clock: () => Date.now() + later,
@@ -532,7 +532,7 @@ describe('delivery', () => {
   });
 
   // @shows AS-53.5
-  test('never reaches a private address, and no token leaves', async () => {
+  test('never reaches a private address, and sends no token there', async () => {
     const reached: string[] = [];
     const inside = await startPortal({
       config: CONFIG,
@@ -562,7 +562,7 @@ describe('delivery', () => {
   });
 });
 
-describe('the URI of a client', () => {
+describe('the back-channel logout URI of a client', () => {
   const console = (...args: readonly string[]) =>
     porticoHere(args, {
       cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
@@ -605,7 +605,7 @@ describe('the URI of a client', () => {
   });
 
   // @shows AS-53.6
-  test('comes with a registration that an operator allowed, and not from strangers', async () => {
+  test('is accepted at self-registration only with an initial access token', async () => {
     const metadata = {
       redirect_uris: ['https://calendar.example/cb'],
       backchannel_logout_uri: URI,
@@ -647,7 +647,7 @@ describe('the URI of a client', () => {
   });
 });
 
-describe('a host of your own', () => {
+describe('back-channel logout with a host without the kit', () => {
   /** Who is signed in, and in which session. */
   let session: { readonly id: string; readonly person: UserReference } | null = null;
   let ada: UserReference;
@@ -732,7 +732,7 @@ describe('a host of your own', () => {
   }
 
   // @shows AS-53.7
-  test('ends a session in a separate transaction, and sends messages only if that transaction commits', async () => {
+  test('sends messages for a session ended in a transaction only if that commits', async () => {
     const [server, { client, receiver }] = [serverWith({}), await newClient()];
     session = { id: 'session 1', person: ada };
     const tokens = await signInTo(server, client);
@@ -756,7 +756,7 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
-  test('does not fail after the commit, and logs what did', async () => {
+  test('does not fail after the commit, and logs an error of the store', async () => {
     const { database } = portal.application;
     const failing: Database = {
       ...database,
@@ -825,7 +825,7 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
-  test('gives no code for a session without a record if all sessions of the person end in the meantime', async () => {
+  test('gives no code for an unknown session if all sessions of the person end meanwhile', async () => {
     const [server, { client, receiver }] = [serverWith({}), await newClient()];
     session = { id: 'not recorded', person: ada };
     whileAsked = () => server.sessionEnded({ person: ada });
@@ -843,7 +843,7 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
-  test('gives no code for a session that was read before the end of all sessions is committed', async () => {
+  test('gives no code for a session read before the end of all sessions is committed', async () => {
     const [server, { client }] = [serverWith({}), await newClient()];
     session = { id: 'read meanwhile', person: ada };
     const { database } = portal.application;
@@ -913,7 +913,7 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
-  test('names the session before its function signs the person out', async () => {
+  test('reads the session before the host signs the person out', async () => {
     const ended: string[] = [];
     const server = serverWith({
       signOut: async () => {
@@ -930,7 +930,7 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
-  test('that names a session by something other than a text gets an error, and no sign-out', async () => {
+  test('fails without a sign-out if the host returns a session id that is not a string', async () => {
     let signedOut = 0;
     const server = serverWith({ signOut: async () => void (signedOut += 1) });
     const { client } = await newClient();
@@ -943,7 +943,7 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
-  test('that does not know the session gets ID tokens without sid', async () => {
+  test('issues ID tokens without sid if the host does not know the session', async () => {
     const [server, { client }] = [serverWith({ sessionId: async () => null }), await newClient()];
     session = { id: 'not told', person: ada };
     expect(decodeJwt((await signInTo(server, client)).id_token)).not.toHaveProperty('sid');
@@ -954,12 +954,12 @@ describe('a host of your own', () => {
     { session: '' },
     { session: 7 as unknown as string },
     { person: { provider: '', id: '' } },
-  ])('gets an error for a call that names nothing: %j', async (ended) => {
+  ])('refuses a call of sessionEnded() that names no session or person: %j', async (ended) => {
     await expect(serverWith({}).sessionEnded(ended)).rejects.toThrow('sessionEnded needs');
   });
 
   // @shows AS-53.8
-  test('without sessionId does not start', () => {
+  test('does not start if the host has no sessionId', () => {
     expect(() => serverWith({ sessionId: undefined as never })).toThrow(
       'needs sessionId in the host contract',
     );
@@ -971,12 +971,12 @@ describe('a host of your own', () => {
   }
 });
 
-describe('what is stored', () => {
+describe('a stored session', () => {
   const rows = async (table: string) =>
     (await portal.application.database.execute(`SELECT * FROM ${table}`)).rows;
 
   // @shows AS-53.9
-  test('is removed with the authorizations, ninety days after the last sign-in', async () => {
+  test('is removed with the authorizations, 90 days after the last sign-in', async () => {
     const [{ client }, ada] = [await newClient(), await portal.signedIn(ADA)];
     const tokens = await tokensOf(client, ada);
     ahead = 20 * 86_400_000;
@@ -994,7 +994,7 @@ describe('what is stored', () => {
   });
 
   // @shows AS-53.9
-  test('is removed within an hour if the client never used its code, and the client gets no message', async () => {
+  test('is removed within an hour if the client never used its code, without a message', async () => {
     const [{ client, receiver }, used, ada] = [
       await newClient(),
       await newClient(),
@@ -1031,7 +1031,7 @@ describe('what is stored', () => {
 });
 
 // @shows AS-53.8
-test('without the switch there is no claim, no member of the metadata, no field and no table', async () => {
+test('without back-channel logout there is no sid, no metadata, no client field and no table', async () => {
   const plain = await startPortal();
   try {
     const client = await registerClient(plain);

@@ -154,7 +154,7 @@ const tokensOf = async (response: Response) => (await response.json()) as Tokens
 
 describe('a backup taken under load and restored elsewhere', () => {
   // @shows AS-31.9
-  test('has everything answered before it began; oauth:restored ends what it does not know, and the server continues', async () => {
+  test('contains everything that was confirmed before it began, and oauth:restored ends the rest', async () => {
     const client = await registerClient(portal);
     const robot = await registerClient(portal, {
       redirectUris: [],
@@ -263,7 +263,7 @@ describe('a backup taken under load and restored elsewhere', () => {
 
 describe('oauth:restored', () => {
   // @shows AS-31.9
-  test('works in batches, ends what is still waiting, records who did it, and does not change later authorizations', async () => {
+  test('ends everything open in batches, is audited, and does not change later authorizations', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const { database } = portal.application;
@@ -341,7 +341,7 @@ describe('db:backup', () => {
   const nothing = { mode: null };
   const written = () => stat(target()).catch(() => nothing);
 
-  test('writes a file that only its owner can read; for a database server it names the tool and writes nothing', async () => {
+  test('writes a file that only its owner can read, or names the tool for a database server', async () => {
     expect(await backUp(target())).toEqual(
       isServer ? refused(/use (?:pg_dump|mariadb-dump)/) : { code: 0, stderr: '' },
     );
@@ -349,7 +349,7 @@ describe('db:backup', () => {
     expect(mode === null ? mode : mode & 0o777).toBe(isServer ? null : 0o600);
   });
 
-  test('removes no file that another backup is being written to', async () => {
+  test('removes no file that a different backup is being written to', async () => {
     const file = path.join(folder, 'at once');
     await writeFile(`${file}.part`, 'of another copy', { mode: 0o600 });
     expect(await backUp(file)).toEqual(
@@ -358,7 +358,7 @@ describe('db:backup', () => {
     expect(await readFile(`${file}.part`, 'utf8')).toBe('of another copy');
   });
 
-  test('overwrites nothing and makes no folder', async () => {
+  test('overwrites nothing and creates no folder', async () => {
     await writeFile(target(), 'of before', { mode: 0o600 });
     expect(await backUp(target())).toEqual(
       refused(isServer ? /copies only SQLite/ : /already exists; choose another name/),

@@ -40,7 +40,7 @@ const PROGRAMS: readonly ClientProgram[] = [
 
 const programs = PROGRAMS.slice(0, SCALE.bareClients);
 
-describe('a client that knows only the address of the tools', () => {
+describe('a client that knows only the URL of the tools connects', () => {
   let host: BareHost;
   let browser: Browser;
   let home: string;

@@ -117,7 +117,7 @@ test('without a base path, endpoints, metadata, redirects and cookies are unchan
 // --- configuration
 // --------------------------------------------------------------------------------------------
 
-describe('a wrong base path', () => {
+describe('an invalid base path', () => {
   const problemsOf = async (config: ConfigMap): Promise<readonly string[]> => {
     const failed = startApplication({
       ...catalog,
@@ -133,7 +133,7 @@ describe('a wrong base path', () => {
   };
 
   // @shows AS-2.16, AS-2.17, AS-2.18
-  test('stops the application at the start, and every problem is named by its key', async () => {
+  test('stops the application at the start, and every problem is reported with its key', async () => {
     expect(
       await problemsOf({ base_path: 'auth/', base_path_stripped: 'yes', body_limit: 0 }),
     ).toEqual([
@@ -156,7 +156,7 @@ describe('a wrong base path', () => {
   });
 
   // @shows AS-2.17, AS-2.18
-  test('makes createAuthorizationServer throw, naming the same keys', () => {
+  test('makes createAuthorizationServer throw an error with the same keys', () => {
     const make =
       (options: Pick<AuthorizationServerOptions, 'basePath' | 'basePathStripped'>) => () =>
         createAuthorizationServer({
@@ -174,7 +174,7 @@ describe('a wrong base path', () => {
   });
 
   // @shows MCP-3.10, MCP-7.10
-  test('is reported for an MCP resource without it, with the right path in the message', async () => {
+  test('is reported for an MCP resource outside it, with the right path in the message', async () => {
     const resource = 'https://app.example/mcp';
     const server = { name: 'Tools', audience: resource, scopes: { 'mcp:tools': 'Use your tools' } };
     const config = { base_path: '/auth', oauth_server: server, mcp: { resource } };
@@ -197,7 +197,7 @@ test.each([
   ...waysOf(MOUNTS.filter(({ name }) => /^portico\/\w+$/.test(name))).map(
     (mount) => [mount.name, mount] as const,
   ),
-])('%s accepts every character that a base path may have as itself', async (_, mount) => {
+])('%s accepts every character that a base path may have, unescaped', async (_, mount) => {
   const basePath = '/v2.1/~A-z_0/...';
   const audience = `http://localhost${basePath}/mcp`;
   const config = { public_url: 'http://localhost', base_path: basePath };
@@ -224,7 +224,7 @@ test.each([
   }
 });
 
-describe('mounted below a path of the framework', () => {
+describe('a server mounted below a path of the framework', () => {
   let installation: RunningMount;
   const publicUrl = 'http://localhost';
   beforeAll(async () => {
@@ -239,7 +239,7 @@ describe('mounted below a path of the framework', () => {
   afterAll(() => installation.close());
 
   // @shows AS-2.17
-  test("Express's app.use('/auth', …) serves endpoints below it, by the path that was sent", async () => {
+  test("is served below app.use('/auth', …) of Express, by the path that was sent", async () => {
     const app = express();
     app.use(BASE, expressPortico(installation.server));
     const listening = app.listen(0, '127.0.0.1');
@@ -257,7 +257,7 @@ describe('mounted below a path of the framework', () => {
     ['by itself', BASE, ''],
     ['that of the plugin around it', '', BASE],
     ['also one of both', '/auth', '/v1'],
-  ])("Fastify's prefix is refused, with what to do instead: %s", async (_, own, around) => {
+  ])('is refused below a prefix of Fastify, with what to do instead: %s', async (_, own, around) => {
     const fastify = createFastify();
     const outer = async (inner: FastifyInstance) => {
       await inner.register(fastifyPortico(installation.server), { prefix: own });
@@ -296,7 +296,7 @@ describe('oauth:server:doctor --online', () => {
   };
 
   // @shows AS-13.15, AS-2.18
-  test('says what to set if a proxy strips the base path', async () => {
+  test('explains what to set if a proxy strips the base path', async () => {
     const found = await examined({}, (port) => ({ basePath: BASE, strips: true, port }));
     expect(found.get('endpoints')?.outcome).toBe('ok');
     expect(found.get('public address')).toMatchObject({
@@ -306,7 +306,7 @@ describe('oauth:server:doctor --online', () => {
   });
 
   // @shows AS-13.15, AS-2.18
-  test('says what to set if a proxy keeps it', async () => {
+  test('explains what to set if a proxy keeps the base path', async () => {
     const found = await examined({ base_path_stripped: true }, (port) => ({
       basePath: BASE,
       strips: false,
@@ -319,7 +319,7 @@ describe('oauth:server:doctor --online', () => {
   });
 
   // @shows AS-13.15, AS-6.20
-  test('passes if all paths lead here, also those in front of the base path', async () => {
+  test('passes if all paths lead here, including the well-known ones before the base path', async () => {
     const found = await examined({ base_path_stripped: true }, (port) => ({
       basePath: BASE,
       strips: true,
@@ -330,7 +330,7 @@ describe('oauth:server:doctor --online', () => {
   });
 
   // @shows AS-13.15, AS-6.20
-  test('warns if the paths in front of the base path do not lead here', async () => {
+  test('warns if the well-known paths before the base path do not lead here', async () => {
     const found = await examined({ base_path_stripped: true }, (port) => ({
       basePath: BASE,
       strips: true,
@@ -348,7 +348,7 @@ describe('oauth:server:doctor --online', () => {
 });
 
 // @shows AS-13.15, AS-2.17
-test("the doctor names a host's own consent view whose form misses the base path", async () => {
+test('the doctor reports a consent view of the host whose form lacks the base path', async () => {
   const views = await mkdtemp(path.join(tmpdir(), 'portico-views-'));
   await mkdir(path.join(views, 'oauth'));
   const form =

@@ -39,7 +39,7 @@ class ServiceProvider extends client2.ClientCredentialsProvider {
   }
 }
 
-describe('two installations on one origin, below /a and /b', () => {
+describe('of two installations on one origin, below /a and /b,', () => {
   /** The kit with tools. For the second installation, the proxy removes the base path. */
   interface Tenant extends Here {
     readonly assistant: RunningAssistant;
@@ -119,7 +119,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows AS-6.21, AS-7.4
-  test('an answer from one is refused by a client of the other, because its iss differs', async () => {
+  test('a response of one is refused by a client of the other, because its iss differs', async () => {
     const { callback, checks } = await authorize(a, createVisitor(proxy.url));
     await expect(openid.authorizationCodeGrant(b.config, callback, checks)).rejects.toMatchObject({
       cause: { message: expect.stringContaining('"iss"') as string },
@@ -170,7 +170,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows AS-6.21, HOST-2.4
-  test('signing in at one does not sign in at the other; signing in or out at the other ends nothing', async () => {
+  test('signing in at one does not sign in at the other, nor does signing out there end anything', async () => {
     const visitor = createVisitor(proxy.url);
     await tokensOf(a, visitor);
     const login = await visitor.visit(`${proxy.url}/b/oauth/applications`);
@@ -194,7 +194,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows AS-6.21
-  test('a question of one cannot be answered at the other, even signed in at both', async () => {
+  test('a consent request of one cannot be answered at the other, even if signed in at both', async () => {
     const visitor = createVisitor(proxy.url);
     await tokensOf(a, visitor);
     await tokensOf(b, visitor);
@@ -220,7 +220,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows AS-6.21
-  test('a request that waits at one is unknown at the other, even with its cookie planted there', async () => {
+  test('a waiting request of one is unknown at the other, even with its cookie planted there', async () => {
     const visitor = createVisitor(proxy.url);
     await tokensOf(b, visitor);
     const url = openid.buildAuthorizationUrl(a.config, {
@@ -239,7 +239,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows MCP-7.10
-  test('the MCP resource is below each base path, its metadata in front; pages of the origin are not foreign', async () => {
+  test('each has its MCP resource below its base path and the metadata of it at the origin', async () => {
     for (const { assistant, config } of [a, b]) {
       const { basePath, issuer } = assistant.server;
       const resource = `${issuer}/mcp`;
@@ -270,7 +270,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows MCP-7.10, AS-6.20
-  test('the official MCP clients find each from the address of its tools', async () => {
+  test('the official MCP clients find each one by the URL of its tools', async () => {
     for (const { assistant } of [a, b]) {
       const { issuer, config } = assistant.server;
       const { id: clientId, secret: clientSecret } = assistant.service;
@@ -296,7 +296,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows MCP-9.3, MCP-7.10
-  test('the doctors of both find no fault', async () => {
+  test('the doctors of both report no problem', async () => {
     for (const { assistant } of [a, b]) {
       const { application, server } = assistant;
       const report = await examine(application, server, { online: true });
@@ -321,7 +321,7 @@ describe('two installations on one origin, below /a and /b', () => {
 
 describeWith('chromium')('in a real Chromium', () => {
   // @shows AS-2.18, AS-6.21, HOST-2.4
-  test('one person uses two installations on one origin, in two tabs at the same time', async () => {
+  test('one person uses two installations on one origin in two tabs at the same time', async () => {
     const answers: (string | null)[] = [];
     const relyingParty = await startServer((incoming, outgoing) => {
       const asked = new URL(incoming.url ?? '', 'http://localhost');

@@ -138,7 +138,7 @@ describe.each(STACKS)('$name', (stack) => {
     const here = () => ({ installation, config, scope });
 
     // @shows AS-2.17, AS-2.18, AS-6.20, DISCOVERY-4, DISCOVERY-4.3
-    test('openid-client finds it below the issuer: sign-in, consent, ID token, UserInfo, refresh, revocation', async () => {
+    test('openid-client discovers it below the issuer, and completes the whole flow', async () => {
       const metadata = config.serverMetadata();
       expect(metadata.issuer).toBe(issuer);
       const places = Object.entries(metadata).filter(([name]) => /_endpoint$|_uri$/.test(name));
@@ -173,7 +173,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-6.20, RFC8414-3.3
-    test('oauth4webapi finds it in front of the issuer (RFC 8414), and accepts answers from this issuer only', async () => {
+    test('oauth4webapi discovers it by RFC 8414, and accepts responses only from this issuer', async () => {
       const url = new URL(issuer);
       const found = await oauth.discoveryRequest(url, { algorithm: 'oauth2', ...INSECURE });
       expect(new URL(found.url).pathname).toBe(`/.well-known/oauth-authorization-server${BASE}`);
@@ -207,7 +207,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-6.20
-    test('discovery is the same document at both places, the key set is below the base path, and the origin has neither', async () => {
+    test('discovery has the same document at both paths, and the origin without a path has none', async () => {
       for (const name of ['openid-configuration', 'oauth-authorization-server']) {
         const [below, inFront] = await Promise.all(
           [`${BASE}/.well-known/${name}`, `/.well-known/${name}${BASE}`].map(async (path) => {
@@ -232,7 +232,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-2.18, AS-6.21
-    test('the cookie of a waiting request is sent to its own path only', async () => {
+    test('the cookie of a waiting request is sent only to its own path', async () => {
       const url = openid.buildAuthorizationUrl(config, {
         redirect_uri: REDIRECT_URI,
         scope,
@@ -250,7 +250,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-2.18
-    test("a person's page of applications keeps its forms and links below the base path", async () => {
+    test('the page of applications keeps its forms and links below the base path', async () => {
       const visitor = createVisitor(proxy.url);
       await authorize(here(), visitor);
       const page = await visitor.visit(`${issuer}/oauth/applications`);
@@ -268,7 +268,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-2.17
-    test('an API elsewhere introspects below the issuer', async () => {
+    test('an API on a different host introspects below the issuer', async () => {
       const { callback, checks } = await authorize(here(), createVisitor(proxy.url));
       const tokens = await openid.authorizationCodeGrant(config, callback, checks);
       const { config: configured } = installation.server;
@@ -287,7 +287,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-2.18, AS-6.18
-    test('an endpoint matches only the exact path: no other case, encoding, slash or segment', async () => {
+    test('an endpoint matches only the exact path, not a different case, encoding or segment', async () => {
       const mounted = strips ? '' : BASE;
       const isTokenEndpoint = async (path: string) => {
         const { body } = await sendRaw(
@@ -334,7 +334,7 @@ describe.each(STACKS)('$name', (stack) => {
 });
 
 // @shows HOST-2.4
-test('if a proxy strips the base path, links of the kit have it, and signing out leads to the first page', async () => {
+test('if a proxy strips the base path, links contain it, and sign-out leads to the home page', async () => {
   const proxy = await startProxy();
   const config = { public_url: proxy.url, base_path: BASE, base_path_stripped: true };
   const portal = await startPortal({ config });
@@ -378,7 +378,7 @@ const PIECES = [
 
 // @shows AS-2.18, AS-6.18
 test.each([false, true])(
-  'no path of another form is an endpoint (base_path_stripped: %j)',
+  'a path in any other form is not an endpoint (base_path_stripped: %j)',
   async (stripped) => {
     const config = {
       public_url: 'https://portal.example',

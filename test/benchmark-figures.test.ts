@@ -38,7 +38,7 @@ describe('the figures of the benchmarks', () => {
   });
 
   test.each(PAGES.filter((page) => !OTHER_FIGURES.includes(page)))(
-    'are nowhere in a page but in a generated block: %s',
+    'are only in generated blocks of a page: %s',
     (page) => {
       expect(quotesIn(page)).toEqual([]);
     },
@@ -61,7 +61,7 @@ describe('the figures of the benchmarks', () => {
     expect(Object.keys(run.perSecond).length).toBeGreaterThan(7);
   });
 
-  test.each([...storedResults()])('count the targets in the tables of %s', (_, result) => {
+  test.each([...storedResults()])('have the same number of targets as the tables of %s', (_, result) => {
     expect(result.targets).toEqual(targetsIn(result.tables));
     expect(result.date).toMatch(/^\d{4}-\d\d-\d\d$/);
   });
@@ -70,7 +70,7 @@ describe('the figures of the benchmarks', () => {
     ['README.md', ['sqlite'], short],
     ['docs/comparison.md', ['sqlite'], short],
     ['tools/bench/RESULTS.md', ['sqlite', 'postgres'], long],
-  ])('say their day and how many targets were reached: %s', (page, engines, saidIn) => {
+  ])('are shown with their date and the number of reached targets: %s', (page, engines, saidIn) => {
     const text = read(page);
     for (const engine of engines) {
       const { date, targets } = storedResults().get(engine) ?? {};

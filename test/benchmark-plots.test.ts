@@ -44,13 +44,13 @@ describe('a bar chart', () => {
     expect(widths).toEqual([440, 110, 440]);
   });
 
-  test('has its figures as text', () => {
+  test('contains its figures as text', () => {
     expect(picture).toMatch(/<title id="title">A &lt;b&gt;<\/title>/);
     expect(picture).toContain('one: portico 1,000, other 250; two: &quot;bare&quot; 2.5.</desc>');
     expect(picture).toContain('>2.5 ms</text>');
   });
 
-  test('loads and runs nothing', () => {
+  test('loads nothing and runs no script', () => {
     expect(picture.replace('http://www.w3.org/2000/svg', '')).not.toMatch(
       /https?:|<script|url\(|@import| on\w+=/,
     );

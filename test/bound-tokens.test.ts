@@ -162,7 +162,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows AS-12.18
-  test('a request in the DPoP scheme has no session: no CSRF token and no cookie, with any token', async () => {
+  test('a request in the DPoP scheme has no session, CSRF token or cookie, with any token', async () => {
     const visitor = await portal.signedIn(ADA);
     const cookie = { Cookie: visitor.cookies() };
     const who = async (headers: Readonly<Record<string, string>>) => {
@@ -183,7 +183,7 @@ describe('with DPoP on', () => {
     expect(await who({ ...cookie, Authorization: 'DPoPx garbage' })).toBe(403);
   });
 
-  test('an authorization request does not accept an access token in this scheme either', async () => {
+  test('an authorization request accepts no access token in this scheme', async () => {
     const visitor = await portal.signedIn(ADA);
     const headers = { Cookie: visitor.cookies(), Authorization: `DPoP ${bound}` };
     const response = await fetch(authorizationUrl(portal, client), { headers, redirect: 'manual' });
@@ -191,7 +191,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows RFC9449-7.2
-  test('a bound token sent as Bearer is challenged in both schemes', async () => {
+  test('a bound token sent as Bearer gets a challenge in both schemes', async () => {
     const response = await callApi(portal, NOTES, bound);
     expect(challengeOf(response)).toEqual([
       401,
@@ -201,7 +201,7 @@ describe('with DPoP on', () => {
     ]);
   });
 
-  test('an invalid token and one with too few scopes are challenged in their scheme', async () => {
+  test('an invalid token and one with too few scopes get a challenge in their scheme', async () => {
     expect(challengeOf(await callBound(portal, NOTES, key, 'garbage'))[1]).toMatch(
       /^DPoP realm="oauth", error="invalid_token", .*algs="[^"]*"$/,
     );
@@ -221,7 +221,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows AS-12.16
-  test('after DPoP is switched off, a bound token is invalid in either scheme, without a further hint', async () => {
+  test('a bound token is invalid in either scheme after DPoP is disabled', async () => {
     const off = await beside(portal, {});
     const unbound = (await obtainTokens(off, client, ADA)).access_token;
     expect((await callApi(off, NOTES, unbound)).status).toBe(200);
@@ -246,7 +246,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows AS-12.16
-  test('after bound tokens become required, an unbound token is invalid', async () => {
+  test('an unbound token is invalid after bound tokens become required', async () => {
     const unbound = (await obtainTokens(portal, client, ADA)).access_token;
     const strict = await beside(portal, { oauth_server: { dpop: 'require' } });
     const refused = await callApi(strict, NOTES, unbound);
@@ -265,7 +265,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows AS-12.16
-  test('after a scope starts to require it, only bound tokens have that scope', async () => {
+  test('a scope that starts to require DPoP is lost by unbound tokens', async () => {
     const unbound = (await obtainTokens(portal, client, ADA)).access_token;
     const strict = await beside(portal, {
       oauth_server: { dpop: 'accept', scopes: { 'notes:write': { label: 'Write', dpop: true } } },
@@ -291,7 +291,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows RFC9449-9
-  test('with nonces, a proof without a nonce gets a challenge at every endpoint that accepts a token', async () => {
+  test('a proof without a required nonce gets a challenge at every endpoint with a token', async () => {
     const asking = await beside(portal, { oauth_server: { dpop: 'accept', dpop_nonces: true } });
     for (const path of [NOTES, '/oauth/userinfo']) {
       const url = `${asking.url}${path}`;
@@ -313,7 +313,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows AS-24.7, RFC9449-8
-  test('with nonces, an answer of the userinfo endpoint brings the nonce for the next proof', async () => {
+  test('the response of UserInfo contains the nonce for the next proof', async () => {
     const asking = await beside(portal, { oauth_server: { dpop: 'accept', dpop_nonces: true } });
     const url = `${asking.url}/oauth/userinfo`;
     const refused = await callBound(asking, '/oauth/userinfo', key, bound);
@@ -380,7 +380,7 @@ describe('with DPoP on', () => {
   ];
 
   test.each(TWICE)(
-    'on %s, one request may be checked several times, but a second request with the same proof is refused',
+    'on %s, one request may check its proof several times, but a second request is refused',
     async (_, run) => {
       const url = await run();
       for (const path of ['/orders', '/oauth/userinfo']) {
@@ -396,7 +396,7 @@ describe('with DPoP on', () => {
     },
   );
 
-  test('below a prefix, and after the framework shortened the URL, the URL that was sent counts', async () => {
+  test('below a prefix that the framework removes, a proof must be for the URL that was sent', async () => {
     const below = express.Router();
     below.use(onExpress.bearer(portal.server)).get('/orders', (_, res) => {
       token().requireUsable();
@@ -468,7 +468,7 @@ describe('with DPoP on', () => {
     },
   );
 
-  test('without the request, a proof cannot be checked', async () => {
+  test('a proof cannot be checked without the request', async () => {
     const url = `${portal.url}/orders`;
     const { Authorization: authorization = '' } = boundHeaders(key, 'GET', url, bound);
     const found = await portal.server.lookUpToken(authorization);
@@ -479,7 +479,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows RFC9449-7.1a
-  test('of many simultaneous requests with one proof, one is accepted', async () => {
+  test('one of many simultaneous requests with the same proof is accepted', async () => {
     const url = `${portal.url}${NOTES}`;
     const headers = boundHeaders(key, 'GET', url, bound);
     const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(url, { headers })));

@@ -89,7 +89,7 @@ test.each([
   ['light', 0.154],
   ['dark', 0.262],
 ] as const)(
-  'in %s colours, every colour is readable, and one that was stays as it is',
+  'in %s mode, every branding color is readable, and one that already was stays unchanged',
   async (scheme, at) => {
     await withConsent('#5b3df5', scheme, async (page) => {
       for (const [index, colors] of (await colorsOf(page, BRANDS)).entries()) {
@@ -115,7 +115,7 @@ test.each([
   ['#fff3b0', 'dark'],
   ['#1a0033', 'light'],
   ['#1a0033', 'dark'],
-] as const)('a consent screen with %s does not fail axe in %s colours', async (accent, scheme) => {
+] as const)('a consent page with the color %s passes axe in %s mode', async (accent, scheme) => {
   await withConsent(accent, scheme, async (page) => {
     await page.evaluate(AXE);
     const { violations } = await page.evaluate<{ violations: { id: string }[] }>('axe.run()');

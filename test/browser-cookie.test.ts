@@ -141,9 +141,9 @@ const isAllowed = (response: Response) =>
 const ownCookie = (response: Response) =>
   response.headers.getSetCookie().find((cookie) => cookie.includes('portico_browser')) ?? null;
 
-describe('a host that implements only four members', () => {
+describe('a host with only the four required members', () => {
   // @shows AS-1.10, AS-8.11
-  test('has pages, a log and the whole flow; nothing in its session has to survive a sign-in', async () => {
+  test('has pages, a log and the whole flow, and keeps nothing in its session during sign-in', async () => {
     const { visit, authorize, answer } = await start();
     const browser = browserOf(null);
     const away = await visit(browser, authorize);
@@ -173,7 +173,7 @@ describe('a host that implements only four members', () => {
     ],
     ['http://localhost:8080', /^portico_browser=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax$/],
   ])(
-    'at %s sets one cookie with the first page and one with the first page after sign-in, and no other',
+    'at %s sets only one cookie with the first page and one after sign-in',
     async (issuer, form) => {
       const { visit, authorize } = await start({}, issuer);
       for (const person of [null, ADA]) {
@@ -193,7 +193,7 @@ describe('a host that implements only four members', () => {
   );
 });
 
-describe('what such a host leaves out:', () => {
+describe('a host without the optional members', () => {
   // @shows AS-1.10
   test.each([
     [
@@ -202,7 +202,7 @@ describe('what such a host leaves out:', () => {
     ],
     ['the other end of the connection', { socket: { remoteAddress: '203.0.113.7' } }],
     ['nothing', {}],
-  ])("the address comes from its framework's request: %s", async (_, context) => {
+  ])('gets the client address from the request of its framework: %s', async (_, context) => {
     const { send } = await start();
     const form = { grant_type: 'client_credentials', client_id: 'unknown', client_secret: 'wrong' };
     await send({ ...browserOf(null), ...context }, '/oauth/token', { form });
@@ -210,7 +210,7 @@ describe('what such a host leaves out:', () => {
     expect(refusal?.context['address']).toBe('socket' in context ? '203.0.113.7' : null);
   });
 
-  test('its session: returning from its sign-in page signed out logs a warning, returning from another site does not', async () => {
+  test('logs a warning if a person returns signed out from its sign-in page, not from elsewhere', async () => {
     const { send } = await start();
     const warned = () =>
       logged.filter(({ message }) => message.includes('signedIn() returned null'));
@@ -241,14 +241,14 @@ describe('what such a host leaves out:', () => {
     ['loginUrl', { loginUrl: 'login' }],
     ['signOut', { signOut: '//elsewhere.example/logout' }],
     ['signOut', { signOut: '/\\elsewhere.example' }],
-  ])('a %s that is not a path of this host is an error at the start: %j', async (member, more) => {
+  ])('does not start with a %s that is not a path of this host: %j', async (member, more) => {
     await expect(start(more)).rejects.toThrow(`Host.${member} is '`);
   });
 });
 
-describe('a question', () => {
+describe('a consent request', () => {
   // @shows AS-8.2, AS-8.11
-  test('can be answered only in the browser in which it was shown, also by the same person', async () => {
+  test('can be answered only in the browser in which it was shown, even by the same person', async () => {
     const { ask, answer } = await start();
     const [browser, other] = [browserOf(ADA), browserOf(ADA)];
     const question = await ask(browser);
@@ -261,7 +261,7 @@ describe('a question', () => {
   });
 
   // @shows AS-6.21, AS-8.11
-  test('is answered only below its base path, by no other server, not even one on the same store', async () => {
+  test('can be answered only below its base path, and by no other server on the same store', async () => {
     const one = await start({}, 'https://host.example/a');
     const other = await start({}, 'https://host.example/b');
     const browser = browserOf(ADA);
@@ -279,7 +279,7 @@ describe('a question', () => {
   });
 
   // @shows AS-8.11
-  test("cannot be answered by the next person who signs in to the same browser, nor with that person's form", async () => {
+  test('cannot be answered by the next person in the same browser, not even with their form', async () => {
     const { ask, answer, send } = await start();
     const browser = browserOf(ADA);
     const question = await ask(browser);
@@ -297,7 +297,7 @@ describe('a question', () => {
     ['/oauth/applications', undefined],
     ['/oauth/authorize', { decision: 'allow' }],
   ])(
-    'ends if another person comes to %s in the same browser, even if the first cookie is restored',
+    'ends if a different person opens %s in the same browser, even with the first cookie',
     async (at, form) => {
       const { ask, answer, send, keep } = await start();
       const browser = browserOf(null);
@@ -320,7 +320,7 @@ describe('a question', () => {
     },
   );
 
-  test('is answered in each of several tabs, also if they open at the same moment in a fresh browser', async () => {
+  test('can be answered in each of several tabs, even if a new browser opens them together', async () => {
     const { ask, answer, send, keep, authorize } = await start();
     const browser = browserOf(null);
     const tabs = await Promise.all(Array.from({ length: 4 }, () => send(browser, authorize)));
@@ -334,7 +334,7 @@ describe('a question', () => {
     for (const question of questions) expect(isAllowed(await answer(browser, question))).toBe(true);
   });
 
-  test('with another cookie is refused, and the log contains the reason', async () => {
+  test('is refused with a different cookie, and the log contains the reason', async () => {
     const { ask, answer, send, keep, authorize } = await start();
     const browser = browserOf(ADA);
     const [first, second] = await Promise.all([send(browser, authorize), send(browser, authorize)]);
@@ -348,7 +348,7 @@ describe('a question', () => {
     expect(isAllowed(await answer(browser, await ask(browser)))).toBe(true);
   });
 
-  test('stays valid after the cookie key changes, and the browser gets the same secret again', async () => {
+  test('stays valid after the cookie key changes, and the browser keeps its secret', async () => {
     const { ask, answer, visit } = await start();
     const browser = browserOf(ADA);
     clock.advance(30 * DAY - ((clock.now() / 1000) % (30 * DAY)) - 60);
@@ -374,7 +374,7 @@ describe('the page of applications', () => {
   });
 });
 
-describe('attacks on the cookie', () => {
+describe('the browser cookie under attack', () => {
   // @shows AS-8.12
   test.each([
     ['garbage', 'garbage'],
@@ -383,7 +383,7 @@ describe('attacks on the cookie', () => {
     ['thousands of bytes', 'x'.repeat(5000)],
     ['empty', ''],
   ])(
-    'a value that was not sealed here (%s) is replaced by the next page, and answers nothing',
+    'is replaced if it was not sealed here (%s), and cannot answer a consent request',
     async (_, value) => {
       const { ask, answer, visit, authorize } = await start();
       const browser = browserOf(ADA);
@@ -399,7 +399,7 @@ describe('attacks on the cookie', () => {
   );
 
   // @shows AS-8.12
-  test('a form of another site and a page in a frame come without it, and do not replace it', async () => {
+  test('is neither sent nor replaced by a form of a different site or a page in a frame', async () => {
     const { send, authorize } = await start();
     const browser = browserOf(null);
     const form = Object.fromEntries(new URLSearchParams(authorize.split('?')[1]));
@@ -414,7 +414,7 @@ describe('attacks on the cookie', () => {
   });
 
   // @shows AS-8.12
-  test('one planted by a sibling domain: on https the name differs, on http it does not displace ours', async () => {
+  test('is not replaced by a cookie that a sibling domain planted', async () => {
     const secure = await start();
     const [ada, sibling] = [browserOf(ADA), browserOf(null)];
     await secure.visit(sibling, secure.authorize);
@@ -447,7 +447,7 @@ describe('attacks on the cookie', () => {
   });
 
   // @shows AS-8.12
-  test('as many as fit before ours, for a longer path, do not displace it, nor do three behind it', async () => {
+  test('is not displaced by many planted cookies before it or three after it', async () => {
     const { ask, answer, visit, send, authorize } = await start({}, 'http://localhost:8080');
     const browser = browserOf(ADA);
     const open = await ask(browser);
@@ -466,7 +466,7 @@ describe('attacks on the cookie', () => {
   });
 
   // @shows AS-8.12
-  test('an attacker who plants it and knows the request id cannot make the form token: the cookie is encrypted', async () => {
+  test('does not help an attacker who planted it to create the form token, as it is encrypted', async () => {
     const { ask } = await start({}, 'http://localhost:8080');
     const browser = browserOf(ADA);
     const { request_id: requestId = '', csrf_token: csrfToken } = await ask(browser);
@@ -482,7 +482,7 @@ describe('attacks on the cookie', () => {
 
 describe('"Not you?"', () => {
   // @shows AS-8.6, AS-8.13
-  test('at a host with a sign-out function gives the browser a new cookie, and shows the next person the question', async () => {
+  test('with a sign-out function gives the browser a new cookie, and the next person consents', async () => {
     const { ask, answer } = await start({
       signOut: async (_, browser) => {
         browser.person = null;
@@ -509,7 +509,7 @@ describe('"Not you?"', () => {
     ['/logout', /^\/logout\?return_to=%2Foauth%2Fauthorize%3Frequest_id%3D[\w-]{43}$/],
     ['/logout?all=1', /^\/logout\?all=1&return_to=%2Foauth%2Fauthorize%3Frequest_id%3D[\w-]{43}$/],
   ])(
-    'at a host that signs out at %s sends the browser there, to return with the request',
+    'with sign-out at %s sends the browser there, to return with the request',
     async (path, to) => {
       const { ask, answer } = await start({ signOut: path });
       const browser = browserOf(ADA);
@@ -521,7 +521,7 @@ describe('"Not you?"', () => {
   );
 
   // @shows AS-8.13
-  test('at a host without sign-out ends the question, and a page says how to continue', async () => {
+  test('without sign-out ends the consent request, and a page explains how to continue', async () => {
     const { ask, answer } = await start();
     const browser = browserOf(ADA);
     const question = await ask(browser);

@@ -114,7 +114,7 @@ describe('in a real Chromium', () => {
   const told = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
 
   // @shows AS-8.8
-  test('sign in, approve, and reach the relying party with claims and the notes API', async () => {
+  test('a person signs in and approves, and the relying party gets claims and calls the API', async () => {
     await askFor(ADA);
     expect(await heading()).toBe('Allow Notebook to use your Portal account?');
     await allow();
@@ -126,7 +126,7 @@ describe('in a real Chromium', () => {
     expect(text).toContain('The notes API answers 200');
   });
 
-  test('refresh, and write a note that the portal shows', async () => {
+  test('the relying party refreshes its tokens and writes a note that the portal shows', async () => {
     await askFor(ADA);
     await allow();
     await page.getByRole('button', { name: 'Refresh the tokens' }).click();
@@ -147,14 +147,14 @@ describe('in a real Chromium', () => {
     await told('refused the note: 403');
   });
 
-  test('deny: the relying party gets access_denied and nothing else', async () => {
+  test('the relying party gets only access_denied if the person denies', async () => {
     await askFor(ADA);
     await page.getByRole('button', { name: 'Deny' }).click();
     await arrive('You did not allow it');
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
   });
 
-  test('with a wrong password, the page shows an error, keeps the e-mail address and continues after the right one', async () => {
+  test('a wrong password shows an error and keeps the e-mail address, and the right one continues', async () => {
     await page.goto(home);
     await page.getByRole('button', { name: 'Sign in with Portal' }).click();
     await page.getByLabel('Email address').fill(ADA);
@@ -168,7 +168,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-8.21
-  test('a double click on Allow: the browser drops the first response, and the second one redirects', async () => {
+  test('a double click on Allow redirects with the second response', async () => {
     await askFor(ADA);
     await page.getByRole('button', { name: 'Allow' }).dblclick();
     await arrive('Signed in with Portal');
@@ -197,7 +197,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-8.9
-  test('the back button after the answer shows that it was answered, with a link to the applications', async () => {
+  test('the back button after the answer shows that it was answered, with a link to applications', async () => {
     await askFor(ADA);
     await allow();
     await arrive('Signed in with Portal');
@@ -212,7 +212,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-7.13
-  test('the first two tabs of a new browser, opened at the same time, can both be answered', async () => {
+  test('two tabs that a new browser opens at the same time can both be answered', async () => {
     const other = await registerClient(portal, {
       name: 'Second',
       redirectUris: [`${home}/nowhere`],
@@ -235,7 +235,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-7.11, OIDC-3.1.2.1b
-  test('an authorization request that another site sends as a form', async () => {
+  test('an authorization request may be sent as a form from a different site', async () => {
     const other = await registerClient(portal, {
       name: 'Second',
       redirectUris: [`${home}/nowhere`],
@@ -273,7 +273,7 @@ describe('in a real Chromium', () => {
   test.each([
     ['in their order', [0, 1]],
     ['the later one first', [1, 0]],
-  ])('two consent screens that are open at the same time can be answered %s', async (_, order) => {
+  ])('two consent pages that are open at the same time can be answered %s', async (_, order) => {
     const other = await registerClient(portal, {
       name: 'Second',
       redirectUris: [`${home}/nowhere`],
@@ -292,7 +292,7 @@ describe('in a real Chromium', () => {
     expect(new URL(second.url()).searchParams.get('code')).toMatch(/^[0-9a-f]{32}\.[\w-]{43}$/);
   });
 
-  test('another person signs in before the answer: the first request ends', async () => {
+  test('the first request ends if a different person signs in before the answer', async () => {
     await askFor(ADA);
     const second = await context.newPage();
     await second.goto(`${portal.url}/login`);
@@ -304,7 +304,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-8.6
-  test('"Not you?" lets another person sign in and shows that person the question', async () => {
+  test('"Not you?" lets a different person sign in and shows that person the consent page', async () => {
     await askFor(ADA);
     await page.getByRole('button', { name: 'Not you?' }).click();
     await signIn(page, GRACE);
@@ -315,7 +315,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-8.2
-  test('the request id opened in another browser is refused', async () => {
+  test('a request id that is opened in a different browser is refused', async () => {
     await askFor(ADA);
     const requestId = await page.locator('input[name=request_id]').inputValue();
     const elsewhere = await browser.newContext({ javaScriptEnabled: false });
@@ -336,7 +336,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-8.8, RFC6749-10.13, RFC9700-4.16
-  test('a page of another site cannot frame the consent screen', async () => {
+  test('a page of a different site cannot frame the consent page', async () => {
     await askFor(ADA);
     const consent = page.url();
     const attacker = createServer((_, response) => {
@@ -404,7 +404,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-39.14
-  test('a button shows the password, by mouse and by keyboard, and hides it again before it is sent', async () => {
+  test('a button shows the password by mouse and keyboard, and hides it before it is sent', async () => {
     const other = await startPortal({
       config: { sign_in_show_password: true, sign_in_links: LINKS },
     });
@@ -456,7 +456,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-39.14
-  test('without JavaScript there is no button to show the password, and sign-in works', async () => {
+  test('sign-in works without JavaScript, and has no button to show the password', async () => {
     const other = await startPortal({ config: { sign_in_show_password: true } });
     try {
       await page.goto(`${other.url}/login`);
@@ -468,7 +468,7 @@ describe('in a real Chromium', () => {
     }
   });
 
-  test('no page fails axe, in light and in dark, on a phone and on a desktop', async () => {
+  test('every page passes axe, in light and dark, on a phone and on a desktop', async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, SCALE.looks)) {
       const own = await browser.newContext({
         colorScheme,

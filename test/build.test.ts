@@ -156,7 +156,7 @@ describe('a build', { timeout: 240_000 }, () => {
     expect(Object.keys(await built())).toEqual(before);
   });
 
-  test('waits for another build, and then has nothing to do', async () => {
+  test('waits for a simultaneous build, and is then skipped', async () => {
     await withSource(SHARED, addOne, async () => {
       expect(await Promise.all([build(), build(), build()])).toEqual([0, 0, 0]);
       const after = await built();
@@ -170,7 +170,7 @@ describe('a build', { timeout: 240_000 }, () => {
     });
   });
 
-  test('runs before a fresh clone is packed, so that the package is complete', async () => {
+  test('runs before a new clone is packed, so that the package is complete', async () => {
     expect(await build()).toBe(0);
     // Folders have no ending, and neither has a licence; source maps are not for applications.
     const isPacked = (name: string) =>

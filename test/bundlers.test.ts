@@ -174,7 +174,7 @@ async function start(file: string) {
 
 describe('an application that bundles Portico, without pg, mysql2 and argon2', () => {
   test.each(CHOSEN)(
-    '%s prints no warning; the bundle runs alone, signs in, shows both kinds of pages, and issues a token',
+    'by %s has no warnings, runs alone, signs in, shows its pages, and issues a token',
     async (name, bundle) => {
       const file = path.join(folder, `alone-${name}`, 'app.mjs');
       expect(await bundle(folder, file)).toEqual([]);

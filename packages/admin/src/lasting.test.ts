@@ -9,7 +9,7 @@ function recording() {
   return { lines, log };
 }
 
-test('long work is not waited for, continues, and logs later errors', async () => {
+test('slow work continues in the background without a wait, and a later error is logged', async () => {
   const { lines, log } = recording();
   const { promise, reject } = Promise.withResolvers<void>();
   expect(await isDoneSoon('erase', promise, { log, patience: 1 })).toBe(false);
@@ -20,7 +20,7 @@ test('long work is not waited for, continues, and logs later errors', async () =
   expect(lines).toEqual([{ what: 'erase', exception }]);
 });
 
-test('work that ends in time is finished, and its errors are thrown and not logged', async () => {
+test('work that ends in time is awaited, and its error is thrown instead of logged', async () => {
   const { lines, log } = recording();
   const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout');
   const before = timers();

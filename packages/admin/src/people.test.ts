@@ -25,7 +25,7 @@ const known = async (answer: UserInterface | null | Error) =>
     )
   )(PERSON);
 
-describe("the application's names for people", () => {
+describe('the names of people from the application', () => {
   // @shows AS-33.11
   test.each([
     ['markup', { name: '<b onclick="x">', email: '"><script>' }],
@@ -33,7 +33,7 @@ describe("the application's names for people", () => {
     ['control characters', { name: 'a\u0007b\u2028c' }],
     ['no texts', { name: { text: 'x' }, email: ['a'] }],
     ['nothing', { name: '  ', email: undefined }],
-  ])('are plain text: %s', async (_, profile) => {
+  ])('are escaped as plain text: %s', async (_, profile) => {
     const who = await known(account(profile));
     const { html } = personRow(pageLinks(''), PERSON, who);
     expect(html).not.toMatch(/<b |<script|onclick="|[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u);
@@ -41,14 +41,14 @@ describe("the application's names for people", () => {
   });
 
   // @shows AS-33.11
-  test('are cut at a hundred characters', async () => {
+  test('are cut at 100 characters', async () => {
     const { name, email } = await known(
       account({ name: '\u{1F600}'.repeat(500), email: 'x'.repeat(500) }),
     );
     expect([Array.from(name ?? '').length, (email ?? '').length]).toEqual([100, 100]);
   });
 
-  test('come with whether the account exists and may sign in; an error of the host does not break the page', async () => {
+  test('include the state of the account, which is unknown if the host throws an error', async () => {
     const names = { name: 'Ada', email: 'ada@example.com' };
     expect(await known(account(names))).toEqual({ ...names, account: 'active' });
     expect((await known(account(names, Promise.resolve(true)))).account).toBe('suspended');
@@ -62,9 +62,9 @@ describe("the application's names for people", () => {
   });
 });
 
-describe("the application's data about people", () => {
+describe('the account data of a person', () => {
   // @shows AS-33.11
-  test('is shown beside the person it is about, in each provider', async () => {
+  test('is shown for the right person, even if two providers use the same id', async () => {
     const people = [PERSON, { provider: 'users', id: '2' }, { provider: 'staff', id: '1' }];
     const of = await knownPeople(
       {
@@ -77,7 +77,7 @@ describe("the application's data about people", () => {
   });
 
   // @shows AS-33.11
-  test('has no name that is no text or is blank', async () => {
+  test('has no name or e-mail address if the host returns a blank value or a non-string', async () => {
     expect(await known(account({ name: { text: 'x' }, email: '  ' }))).toMatchObject({
       name: null,
       email: null,
@@ -90,7 +90,7 @@ describe("the application's data about people", () => {
   });
 });
 
-describe('a search', () => {
+describe('a search for people', () => {
   const people = (count: number) =>
     Array.from({ length: count }, (_, index) => ({
       ...account({ name: 'Ada' }),
@@ -98,14 +98,14 @@ describe('a search', () => {
     }));
 
   // @shows AS-33.11
-  test('shows twenty people, each once, however many the host returns', async () => {
+  test('shows at most 20 people, each once, even if the host returns more', async () => {
     const found = await findPeople(async () => [...people(3), ...people(500)], 'ada');
     expect([found.people.length, found.more]).toEqual([17, true]);
     expect(await findPeople(async () => people(MOST_FOUND), 'ada')).toMatchObject({ more: false });
     expect((await findPeople(async () => 'rows' as never, 'ada')).people).toEqual([]);
   });
 
-  test('asks the host for one more person than the page shows, by up to a hundred characters', async () => {
+  test('requests one more person than the page shows, with a search text of up to 100 characters', async () => {
     const asked: unknown[] = [];
     const text = '\u{1F600}'.repeat(100);
     await findPeople(async (...wanted) => (asked.push(wanted), []), ` ${text} `);
@@ -113,14 +113,14 @@ describe('a search', () => {
   });
 
   // @shows AS-33.11
-  test('shows a person whom the host cannot describe by the id', async () => {
+  test('shows the id of a person whom the host cannot describe', async () => {
     expect((await findPeople(async () => [BROKEN], '1')).people).toEqual([
       { person: PERSON, name: null, email: null, account: 'unknown' },
     ]);
   });
 
   test.each(['', '  ', 'x'.repeat(101), 'a\0', 'a\nb', '\ud800'])(
-    'by %j is refused',
+    'is refused for %j',
     async (text) => {
       await expect(findPeople(async () => people(1), text)).rejects.toThrow('1 to 100 characters');
     },

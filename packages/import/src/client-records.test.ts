@@ -54,7 +54,7 @@ const accepted = (changes: readonly string[], client: object = {}) => ({
   client,
 });
 
-describe('a client of another server', () => {
+describe('the imported record of a client', () => {
   test.each([
     [1_700_000_000, 1_700_000_000_000],
     [1_700_000_000.1234, 1_700_000_000_123],
@@ -64,7 +64,7 @@ describe('a client of another server', () => {
     [0, null],
     ['1700000000', null],
     ['2023-11-14T22:13:20Z', null],
-  ])('has a past registration date in whole milliseconds, or none: %j', (at, createdAt) => {
+  ])('keeps a past registration date in milliseconds, and ignores any other: %j', (at, createdAt) => {
     const record = { client_id: 'one', client_name: 'One', client_id_issued_at: at };
     expect(readClientRecord(record, NOW_IN_SECONDS * 1000, OFFERED).createdAt).toBe(createdAt);
   });
@@ -76,7 +76,7 @@ describe('a client of another server', () => {
     ['a text', 'client_id'],
     ['a number', 7],
     ['a list', [{}]],
-  ])('is refused if its record is no object: %s', async (_, given) => {
+  ])('is refused if it is not an object: %s', async (_, given) => {
     expect(await take(given)).toMatchObject({
       written: false,
       outcome: 'refused',
@@ -93,7 +93,7 @@ describe('a client of another server', () => {
     ['with a space at its end', 'one ', 'client_id must have 1 to 255'],
     ['outside ASCII', 'é', 'client_id must have 1 to 255'],
     ['of 256 characters', 'x'.repeat(256), 'client_id must have 1 to 255'],
-  ])('is refused if its id is %s, and the report has no id', async (_, id, problem) => {
+  ])('is refused if its id is %s, and the report contains no id', async (_, id, problem) => {
     const { clientId, problem: told } = await take(service({ client_id: id }));
     expect([clientId, told]).toEqual([null, expect.stringContaining(problem) as string]);
   });
@@ -108,7 +108,7 @@ describe('a client of another server', () => {
   });
 
   // @shows AS-41.2
-  test('may have fields without a value, even unknown ones', async () => {
+  test('may have an unknown field if the field is empty', async () => {
     for (const empty of [null, '', false, 0, []]) {
       const record = service({ tls_client_auth_subject_dn: empty, logo_uri: empty });
       expect(await take(record)).toMatchObject(accepted([]));
@@ -119,7 +119,7 @@ describe('a client of another server', () => {
   });
 
   // @shows AS-41.2
-  test('has every field of RFC 7591 read, or left out and reported', async () => {
+  test('has every RFC 7591 field either imported, or skipped and reported', async () => {
     const read = {
       application_type: 'web',
       client_id_issued_at: 1_700_000_000,
@@ -159,7 +159,7 @@ describe('a client of another server', () => {
   });
 
   // @shows AS-41.2
-  test('cannot be called first-party by its record', async () => {
+  test('cannot make the client first-party', async () => {
     expect(await problemOf(web({ first_party: true }), { remember_consent: true })).toContain(
       'unknown fields: "first_party"',
     );
@@ -198,7 +198,7 @@ describe('a client of another server', () => {
   });
 });
 
-describe('the lists of a record', () => {
+describe('a list in an imported record', () => {
   // @shows AS-41.2
   test.each([
     ['a list', ['notes:read', 'notes:write']],
@@ -213,7 +213,7 @@ describe('the lists of a record', () => {
   });
 
   // @shows AS-41.2
-  test('may be texts for grants and redirect URIs too', async () => {
+  test('may be a string for grants and redirect URIs too', async () => {
     const given = { redirect_uris: 'https://a.example/cb\nhttps://b.example/cb' };
     expect(
       await take(web({ ...given, grant_types: 'refresh_token authorization_code' })),
@@ -226,9 +226,9 @@ describe('the lists of a record', () => {
   });
 });
 
-describe('the grants and redirect URIs of a record', () => {
+describe('the grants and redirect URIs of an imported client', () => {
   // @shows AS-41.2
-  test('are those of a web application without grant_types', async () => {
+  test('default to those of a web application if grant_types is missing', async () => {
     expect(await take(web())).toMatchObject(
       accepted([], {
         grants: ['authorization_code'],
@@ -240,7 +240,7 @@ describe('the grants and redirect URIs of a record', () => {
   });
 
   // @shows AS-41.2
-  test('leave out what the server does not offer, and report it', async () => {
+  test('exclude values that the server does not support, which are reported', async () => {
     const record = service({
       grant_types: ['client_credentials', 'implicit'],
       response_types: ['code', 'token'],
@@ -259,7 +259,7 @@ describe('the grants and redirect URIs of a record', () => {
   });
 
   // @shows AS-41.2
-  test('make a native application of one with a loopback address, unless it says its type', async () => {
+  test('make a client with a loopback address native, unless its record names a type', async () => {
     const loopback = { redirect_uris: ['http://127.0.0.1/cb'] };
     expect(await take(web(loopback))).toMatchObject(
       accepted(
@@ -281,7 +281,7 @@ describe('the grants and redirect URIs of a record', () => {
   });
 });
 
-describe('how an imported client authenticates', () => {
+describe('the authentication of an imported client', () => {
   const isPublic = { token_endpoint_auth_method: 'none', client_secret: undefined };
   const noSecret = 'the secret is not imported, because token_endpoint_auth_method is none';
 
@@ -301,14 +301,14 @@ describe('how an imported client authenticates', () => {
       { jwks_uri: 'https://client.example/keys' },
       ['the keys are not imported, because token_endpoint_auth_method is none'],
     ],
-  ])('is by nothing for a public client, whatever its record has: %s', async (_, more, changes) => {
+  ])('is none for a public client, whatever else its record contains: %s', async (_, more, changes) => {
     expect(await take(web({ ...isPublic, ...more }))).toMatchObject(
       accepted(changes, { public: true, secretHash: null, keys: null }),
     );
   });
 
   // @shows AS-41.3
-  test('is a secret that it must have, or get with newSecrets', async () => {
+  test('is a secret, which the record must contain unless newSecrets creates one', async () => {
     const record = service({ client_secret: undefined });
     expect(await problemOf(record)).toBe(
       'client_secret and client_secret_hash are missing; add one of them, or use --new-secrets',
@@ -352,12 +352,12 @@ describe('how an imported client authenticates', () => {
       { jwks, token_endpoint_auth_signing_alg: 'ES256' },
       { jwks: stored, algorithm: 'ES256' },
     ],
-  ])('is a key, without a secret, if the server takes keys: %s', async (_, more, keys) => {
+  ])('is a key without a secret, if the server accepts keys: %s', async (_, more, keys) => {
     expect(await take(keyed(more), on)).toMatchObject(kept(keys));
   });
 
   // @shows AS-41.2
-  test('is a key even if the record has a secret, which is reported', async () => {
+  test('is a key even if the record also has a secret, which is reported', async () => {
     expect(await take(keyed({ jwks, client_secret: 'x'.repeat(20) }), on)).toMatchObject({
       ...kept({ jwks: stored }),
       changes: [
@@ -370,7 +370,7 @@ describe('how an imported client authenticates', () => {
   test.each([
     ['none', {}],
     ['only an algorithm', { token_endpoint_auth_signing_alg: 'ES256' }],
-  ])('cannot be a key if the record has no key: %s', async (_, more) => {
+  ])('cannot be a key if the record contains no key: %s', async (_, more) => {
     expect(await problemOf(keyed(more), on)).toContain('needs its public keys');
   });
 
@@ -385,7 +385,7 @@ describe('how an imported client authenticates', () => {
   });
 });
 
-describe('a flag of a record', () => {
+describe('a boolean field of an imported record', () => {
   const on = { dpop: 'accept' } as const;
 
   // @shows AS-41.2
@@ -403,7 +403,7 @@ describe('a flag of a record', () => {
   });
 
   // @shows AS-41.5
-  test('is compared if the client exists', async () => {
+  test('is compared with that of the client that already exists', async () => {
     const record = service();
     expect(await take(record, on)).toMatchObject(accepted([], { dpopBoundAccessTokens: false }));
     expect(await problemOf({ ...record, dpop_bound_access_tokens: true }, on)).toContain(
@@ -412,11 +412,11 @@ describe('a flag of a record', () => {
   });
 });
 
-describe('the fields of features', () => {
+describe('the fields that features add to an imported record', () => {
   const on = { logout: true, back_channel_logout: true };
 
   // @shows AS-41.2
-  test('are imported from lists, texts and flags, and are missing where the record has none', async () => {
+  test('accept lists, strings and booleans, and stay unset if the record has none', async () => {
     const { clients } = servers.serverWith({ section: on });
     const of = async (record: Given) => (await clients.show(String(record['client_id']))).metadata;
     const bare = web();
@@ -450,7 +450,7 @@ describe('the fields of features', () => {
   });
 
   // @shows AS-41.5
-  test('are the same in a record with an empty list as in one without', async () => {
+  test('have the same result for an empty list as for a missing field', async () => {
     const record = web({ post_logout_redirect_uris: '[]' });
     expect(await take(record, on)).toMatchObject(accepted([]));
     expect(await take(record, on)).toMatchObject({ outcome: 'unchanged', problem: null });

@@ -34,15 +34,15 @@ const record = (more: object) => ({
 const store = ({ database }: ImportingServers, id: string, hash: string) =>
   database.execute('UPDATE oauth_clients SET secret_hash = ? WHERE client_id = ?', [hash, id]);
 
-describe('the doctor', () => {
+describe('the doctor check of imported secrets', () => {
   // @shows AS-41.9
-  test('finds nothing while the schema is missing', async () => {
+  test('reports nothing while the schema is missing', async () => {
     const servers = await open(false);
     expect(await findings(servers, servers.serverWith())).toEqual([]);
   });
 
   // @shows AS-41.4, AS-41.9
-  test('names clients that an operator registered, and neither revoked nor public ones', async () => {
+  test('reports only active confidential clients that an operator registered', async () => {
     const servers = await open();
     const server = servers.serverWith();
     const { importing, clients } = server;
@@ -86,7 +86,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-41.9
-  test('tries at most 500 secrets, and those of another server first', async () => {
+  test('checks at most 500 secrets, starting with those of imported clients', async () => {
     const servers = await open();
     let tried = 0;
     const server = servers.serverWith({

@@ -37,9 +37,9 @@ function createCounting() {
   return { counted, passwordHasher, derive };
 }
 
-describe('verifying a secret', () => {
+describe('verifying a client secret', () => {
   // @shows AS-41.4
-  test('costs the same iterations, in two parts, and one verification, whatever the hash, right or wrong', async () => {
+  test('costs the same for every hash and secret: one verification and the same iterations', async () => {
     const { counted, passwordHasher, derive } = createCounting();
     const hasher = createImportedSecrets(passwordHasher, 100, derive);
     const hashes = [
@@ -61,7 +61,7 @@ describe('verifying a secret', () => {
   });
 
   // @shows AS-41.4
-  test('waits for its turn once, whatever the hash: started work finishes before waiting work', async () => {
+  test('waits in the queue once for any hash, so that started work finishes before waiting work', async () => {
     const { passwordHasher } = createCounting();
     const begun: string[] = [];
     const derive = async (secret: string, salt: Buffer, iterations: number) => {
@@ -76,7 +76,7 @@ describe('verifying a secret', () => {
   });
 
   // @shows AS-41.4
-  test('derives nothing where no such hash is accepted, and then none is right', async () => {
+  test('derives nothing and rejects imported hashes if no iterations are allowed', async () => {
     const { counted, passwordHasher, derive } = createCounting();
     const hasher = createImportedSecrets(passwordHasher, 0, derive);
     const hash = await wrapHash(derived(1), hasher);
@@ -89,7 +89,7 @@ describe('verifying a secret', () => {
   });
 
   // @shows AS-41.3
-  test('checks the secret against a hash within the allowed iterations, and no other', async () => {
+  test('compares the secret only with a hash that is within the allowed iterations', async () => {
     const { passwordHasher } = createCounting();
     const hasher = createImportedSecrets(passwordHasher, 100);
     for (const [iterations, isRight] of [
@@ -104,12 +104,12 @@ describe('verifying a secret', () => {
   });
 });
 
-describe('a hash of another server', () => {
+describe('the hash of a secret from a different server', () => {
   const { passwordHasher } = createCounting();
   const sha256 = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
   // @shows AS-41.3
-  test('of SHA-256 is right only for the secret, and not for the hash itself', async () => {
+  test('with SHA-256 matches only the secret, not the hash itself', async () => {
     const kept = await wrapHash({ kind: 'sha256', digest: sha256('right') }, passwordHasher);
     expect(kept).toBe(`imported$sha256$$plain$${sha256('right')}`);
     for (const iterations of [0, 100]) {
@@ -124,7 +124,7 @@ describe('a hash of another server', () => {
   });
 
   // @shows AS-41.3
-  test('with too many iterations or none matches nothing: neither the secret nor the hash', async () => {
+  test('with zero or too many iterations matches neither the secret nor the hash', async () => {
     const hasher = createImportedSecrets(passwordHasher, 100);
     for (const iterations of [101, 0]) {
       const inner = { ...derived(Math.max(iterations, 1)), iterations };
@@ -135,7 +135,7 @@ describe('a hash of another server', () => {
   });
 
   // @shows AS-41.5
-  test('is recognized in its stored form, and no other text is', async () => {
+  test('is recognized only in its own stored form', async () => {
     const foreign: readonly ForeignHash[] = [
       { kind: 'sha256', digest: sha256('right') },
       { kind: 'sha256', digest: sha256('other') },

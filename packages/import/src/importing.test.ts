@@ -46,7 +46,7 @@ async function statusOf(
 }
 
 describe('an imported client', () => {
-  test('is accepted with its existing secret, known only by its hash', async () => {
+  test('authenticates with its existing secret, of which only the hash was imported', async () => {
     const server = serverWith({ imported_pbkdf2_iterations: 20 });
     for (const about of [record(SHA256), record(pbkdf2(20))]) {
       expect(await server.importing.clients([about])).toMatchObject({ written: true });
@@ -73,7 +73,7 @@ describe('an imported client', () => {
     },
   );
 
-  test('has its record checked like a registration', async () => {
+  test('is validated like a registration', async () => {
     const about = { ...record(SHA256), dpop_bound_access_tokens: true };
     expect(await serverWith().importing.clients([about])).toMatchObject({ written: false });
     expect(await serverWith({ dpop: 'accept' }).importing.clients([about])).toMatchObject({
@@ -81,14 +81,14 @@ describe('an imported client', () => {
     });
   });
 
-  test("is dated by the server's clock", async () => {
+  test('without a registration date gets the current time of the server', async () => {
     const about = record(SHA256);
     const { importing: imports, clients } = serverWith();
     await imports.clients([about]);
     expect(await clients.find(about.client_id)).toMatchObject({ createdAt: NOW });
   });
 
-  test('has no id that is the URL of a document', async () => {
+  test('cannot have the URL of a document as its id', async () => {
     const about = {
       client_id: 'https://client.example/imported.json',
       client_secret: 'x'.repeat(32),
@@ -107,7 +107,7 @@ describe('an import of clients', () => {
   });
 
   // @shows AS-41.6
-  test('makes an event for each client, which names the operator only if there is one', async () => {
+  test('records one event for each client, and names the operator only if one is known', async () => {
     const [one, other] = [plain(), plain()];
     const { importing: imports } = serverWith();
     await imports.clients([one]);
@@ -120,7 +120,7 @@ describe('an import of clients', () => {
   });
 
   // @shows AS-41.1, AS-41.8
-  test('reports the checked records, then the written ones, and a dry run writes none', async () => {
+  test('reports progress for checked records, then for written ones, and a dry run writes none', async () => {
     const records = [plain(), plain()];
     const { importing: imports, clients } = serverWith();
     const counts: number[] = [];
@@ -147,7 +147,7 @@ describe('an import of clients', () => {
   });
 
   // @shows AS-41.1, AS-41.6
-  test('writes nothing if one record is refused, and does not refuse the others', async () => {
+  test('writes nothing if one record is refused, and still checks the others', async () => {
     const records = [plain(), plain({ client_secret: 'short' }), plain()];
     const { importing: imports, clients } = serverWith();
     const { written, clients: told } = await imports.clients(records, { newSecrets: true });
@@ -162,7 +162,7 @@ describe('an import of clients', () => {
   });
 
   // @shows AS-41.5
-  test('refuses an existing client that differs from its record, and names what differs', async () => {
+  test('refuses a record that differs from the existing client, and names the differences', async () => {
     const { importing: imports } = serverWith();
     const web = {
       ...plain({ grant_types: ['authorization_code', 'client_credentials'] }),
@@ -204,7 +204,7 @@ describe('an import of clients', () => {
   });
 
   // @shows AS-41.5
-  test('keeps a client whose record has the same keys, and refuses other keys', async () => {
+  test('leaves an existing client with the same keys unchanged, and refuses different keys', async () => {
     const { importing: imports } = serverWith({ private_key_jwt: true });
     const x = 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU';
     const y = 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0';
@@ -241,7 +241,7 @@ describe('an import of clients', () => {
   });
 
   // @shows AS-41.5
-  test('keeps a client whose record has the same secret, and refuses another secret', async () => {
+  test('leaves an existing client with the same secret unchanged, and refuses a different secret', async () => {
     const { importing: imports } = serverWith({ imported_pbkdf2_iterations: 20 });
     const otherSecret = 'another-secret-of-the-other-server';
     const otherHash = `sha256:${createHash('sha256').update(otherSecret).digest('hex')}`;
@@ -265,7 +265,7 @@ describe('an import of clients', () => {
     }
   });
 
-  test('ends with the error of the host if a secret cannot be hashed, and writes nothing', async () => {
+  test('writes nothing and fails with the error of the host if a secret cannot be hashed', async () => {
     const about = plain();
     const broken = async () => {
       throw new Error('no memory for a hash');
@@ -283,7 +283,7 @@ describe('an import of clients', () => {
   });
 
   // @shows AS-41.1
-  test('has at most a thousand records', async () => {
+  test('accepts at most 1000 records', async () => {
     const { importing: imports } = serverWith();
     const records = Array.from({ length: 1000 }, () => null);
     expect((await imports.clients(records)).clients).toHaveLength(1000);

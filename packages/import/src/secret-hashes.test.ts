@@ -66,7 +66,7 @@ const bcrypt = (digest: string, cost = '2b$12') => `$${cost}$${digest.slice(0, 5
 const phc = (digest: string, [salt, value]: readonly [number, number] = [22, 43], cost = 'm=64') =>
   `$argon2id$v=19$${cost}$${'s'.repeat(salt)}$${digest.repeat(2).slice(0, value)}`;
 
-describe('a secret in plain text', () => {
+describe('an imported secret in plain text', () => {
   // @shows AS-41.3
   test.each([
     ['of 16 characters', 'x'.repeat(16)],
@@ -114,7 +114,7 @@ describe('a secret in plain text', () => {
   });
 });
 
-describe('a hash of another server', () => {
+describe('an imported hash from a different server', () => {
   // @shows AS-41.3
   test.each([
     ['SHA-256 in hexadecimal digits', `sha256:${HEXADECIMAL}`],
@@ -158,14 +158,14 @@ describe('a hash of another server', () => {
   });
 
   // @shows AS-41.3
-  test('that is no string is refused', async () => {
+  test('is refused if it is not a string', async () => {
     expect(await judge(record({ client_secret_hash: 7 }))).toBe(
       'client_secret_hash must be a string',
     );
   });
 });
 
-describe("a hash of the host's own hasher", () => {
+describe('an imported hash in the format of the password hasher of the host', () => {
   // @shows AS-41.3, AS-41.5
   test.each([
     ['bcrypt', bcrypt],
@@ -173,7 +173,7 @@ describe("a hash of the host's own hasher", () => {
     ['bcrypt 2y', (digest: string) => bcrypt(digest, '2y$10')],
     ['PHC with a version', phc],
     ['PHC with four parts', (digest: string) => `$s$r=8$${'s'.repeat(11)}$${digest.slice(0, 11)}`],
-  ])('stays unchanged, and only the same hash is the same secret: %s', async (_, write) => {
+  ])('is stored unchanged, and only the same hash counts as the same secret: %s', async (_, write) => {
     const passwordHasher = hasherWriting((digest) => write(digest));
     const hash = await passwordHasher.hash(SECRET);
     const about = record({ client_secret_hash: hash });
@@ -205,7 +205,7 @@ describe("a hash of the host's own hasher", () => {
       (own: string) => phc(own, [11, 121]),
       phc(digest, [111, 21]),
     ],
-  ])('is refused if the hasher could not have made it: %s', async (_, write, hash) => {
+  ])('is refused if the hasher could not have created it: %s', async (_, write, hash) => {
     const passwordHasher = hasherWriting((own) => write(own));
     const problem = await judge(record({ client_secret_hash: hash }), { passwordHasher });
     expect(problem).toContain(UNKNOWN);
@@ -245,7 +245,7 @@ describe("a hash of the host's own hasher", () => {
     );
   });
 
-  test('names the format in the refusal of another hash', async () => {
+  test('has its format named in the error for an unsupported hash', async () => {
     const passwordHasher = hasherWriting((own) => phc(own));
     const given = record({ client_secret_hash: 'md5:0' });
     expect(await judge(given, { passwordHasher })).toContain(
@@ -253,7 +253,7 @@ describe("a hash of the host's own hasher", () => {
     );
   });
 
-  test('that cannot be verified ends the import with the error of the hasher', async () => {
+  test('ends the import with the error of the hasher if it cannot be verified', async () => {
     const passwordHasher: PasswordHasher = {
       ...hasherWriting((own) => phc(own)),
       verify: async () => {

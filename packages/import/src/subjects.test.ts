@@ -30,7 +30,7 @@ const withEvent = (subjects: number, by: object = {}) => ({
 
 describe('an import of subjects', () => {
   // @shows AS-41.6, AS-41.7
-  test('stores the sub of each person once, and makes one event', async () => {
+  test('stores the sub of each person once, and records one event', async () => {
     const [one, other] = [record(), record()];
     expect(await give([one])).toStrictEqual({ written: true, subjects: [imported(1)] });
     expect(servers.events.splice(0)).toStrictEqual([withEvent(1)]);
@@ -47,7 +47,7 @@ describe('an import of subjects', () => {
   });
 
   // @shows AS-41.8
-  test('writes nothing in a dry run, and says the same', async () => {
+  test('writes nothing in a dry run, and returns the same report', async () => {
     const one = record();
     expect(await give([one], { dryRun: true })).toStrictEqual({
       written: false,
@@ -57,7 +57,7 @@ describe('an import of subjects', () => {
     expect(await give([one])).toMatchObject({ written: true });
   });
 
-  test('reports the checked records, then the written ones', async () => {
+  test('reports progress for checked records, then for written ones', async () => {
     const records = [record(), record(), record()];
     const counts: number[] = [];
     await give(records, { report: (count: number) => void counts.push(count) });
@@ -65,7 +65,7 @@ describe('an import of subjects', () => {
   });
 
   // @shows AS-41.7
-  test('writes nothing if one record is refused, whatever the reason', async () => {
+  test('writes nothing if one record is refused for any reason', async () => {
     const [kept, sound] = [record(), record()];
     await give([kept]);
     for (const [wrong, problem] of [
@@ -85,7 +85,7 @@ describe('an import of subjects', () => {
   });
 
   // @shows AS-41.7
-  test('skips a person who gets another sub meanwhile, and stores the others', async () => {
+  test('skips a person who gets a different sub during the import, and stores the others', async () => {
     const [early, late] = [record(), record()];
     let isFirst = true;
     const isKnown = async ({ id }: PersonReference) => {
@@ -115,7 +115,7 @@ describe('an import of subjects', () => {
     });
   });
 
-  test('ends with the error of the host if an account cannot be loaded', async () => {
+  test('fails with the error of the host if an account cannot be loaded', async () => {
     const isKnown = async () => {
       throw new Error('the accounts are gone');
     };
@@ -169,7 +169,7 @@ describe('an import of subjects', () => {
     expect(subjects[0]?.problem).toContain('not empty');
   });
 
-  test('has at most a hundred thousand records', async () => {
+  test('accepts at most 100,000 records', async () => {
     const one = record();
     const records = Array.from({ length: 100_000 }, () => one);
     const { written, subjects } = await give(records);

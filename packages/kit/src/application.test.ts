@@ -164,7 +164,7 @@ describe('signing in', () => {
     expect(await visitor.text('/who')).toBe('"Ada"');
   });
 
-  test('a wrong password, an unknown account and a suspended one look alike', async () => {
+  test('responds the same to a wrong password, an unknown account and a suspended one', async () => {
     const application = await start();
     const { accounts, ada } = await addPeople(application);
     const visitor = browser(application);
@@ -184,7 +184,7 @@ describe('signing in', () => {
   });
 
   // @shows HOST-2.6
-  test('an empty password is never checked: each provider gets one that cannot be known', async () => {
+  test('replaces an empty password by a random one before the providers check it', async () => {
     const offered: string[] = [];
     const application = await start({
       authenticate: async (_, password) => {
@@ -201,7 +201,7 @@ describe('signing in', () => {
     for (const password of offered) expect(password).toMatch(/^[\w-]{36}$/);
   });
 
-  test('a form without a password is refused like a wrong password', async () => {
+  test('refuses a form without a password like a wrong password', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -211,7 +211,7 @@ describe('signing in', () => {
     expect(await visitor.text('/who')).toBe('null');
   });
 
-  test('accounts that fail are 500 without details, and sign no one in', async () => {
+  test('responds with 500 without details if the accounts throw, and does not sign in', async () => {
     const application = await start({
       authenticate: async () => {
         throw new Error('the directory is broken');
@@ -224,7 +224,7 @@ describe('signing in', () => {
     expect(await visitor.text('/who')).toBe('null');
   });
 
-  test('accounts that are overloaded are 503, and the page says when to try again', async () => {
+  test('responds with 503 and a retry time if the accounts are overloaded', async () => {
     const application = await start({
       authenticate: async () => {
         throw new OverloadedError();
@@ -237,7 +237,7 @@ describe('signing in', () => {
   });
 
   test.each(['a\0@example.com', '', ' ', `${'a'.repeat(10_000)}@example.com`, "' OR 1=1 --"])(
-    'the address %j belongs to no account',
+    'finds no account for the address %j',
     async (email) => {
       const application = await start();
       await addPeople(application);
@@ -256,7 +256,7 @@ describe('signing in', () => {
     },
   );
 
-  test('redirects to a path in any script, percent-encoded as the header requires', async () => {
+  test('redirects to a path in any script, percent-encoded for the header', async () => {
     const application = await start();
     await addPeople(application);
     const response = await browser(application).signIn(
@@ -271,7 +271,7 @@ describe('signing in', () => {
   });
 
   // @shows HOST-2.2
-  test('gives a new session id, and the previous one is invalid', async () => {
+  test('creates a new session id, and the previous one is invalid', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -284,7 +284,7 @@ describe('signing in', () => {
   });
 
   // @shows HOST-2.2
-  test('keeps the secret and data of the same visitor, and drops those of another person', async () => {
+  test('keeps the session secret and data of a visitor, and drops those of a different person', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -300,7 +300,7 @@ describe('signing in', () => {
 });
 
 describe('the session', () => {
-  test('is a __Host- cookie, Secure, HttpOnly and SameSite=Lax on https', async () => {
+  test('uses a __Host- cookie with Secure, HttpOnly and SameSite=Lax on https', async () => {
     const application = await start();
     const response = await browser(application).send('/secret');
     expect(response.headers.getSetCookie()).toHaveLength(1);
@@ -315,7 +315,7 @@ describe('the session', () => {
     expect((await application.database.execute('SELECT * FROM host_sessions')).rows).toEqual([]);
   });
 
-  test('survives a restart, and works in several processes', async () => {
+  test('survives a restart and works in several processes', async () => {
     const first = await start();
     await addPeople(first);
     const visitor = browser(first);
@@ -324,7 +324,7 @@ describe('the session', () => {
     expect(await browser(second, visitor.session()).text('/who')).toBe('"Ada"');
   });
 
-  test('ends everywhere at sign-out', async () => {
+  test('ends in every browser when a person signs out everywhere', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -352,7 +352,7 @@ describe('the session', () => {
   });
 
   // @shows HOST-2.1
-  test('is not started by a form without one, and lives two hours for a signed-out visitor', async () => {
+  test('is not started by a form without a session, and lasts two hours for a visitor', async () => {
     const application = await start();
     const stored = async () =>
       (
@@ -369,7 +369,7 @@ describe('the session', () => {
   });
 
   // @shows HOST-1.5
-  test('is removed after it has ended, while new ones start', async () => {
+  test('is removed from the store when new sessions start after it has expired', async () => {
     const application = await start();
     await browser(application).text('/secret');
     await application.database.execute('UPDATE host_sessions SET expires_at = 1');
@@ -392,14 +392,14 @@ describe('the session', () => {
   });
 
   test.each(['x', 'a'.repeat(43), `${'a'.repeat(43)}'--`, ''])(
-    'an invented cookie %j is not a session',
+    'is not found by an invented cookie %j',
     async (value) => {
       const application = await start();
       expect(await browser(application, value).text('/who')).toBe('null');
     },
   );
 
-  test('session() and auth() outside a request say what is missing', () => {
+  test('cannot be read with session() or auth() outside a request, and the error explains why', () => {
     expect(() => session()).toThrow('session() was called outside a request');
     expect(() => auth()).toThrow('auth() was called outside a request');
     expect(() => csrfTokens()).toThrow('csrfTokens() was called outside a request');
@@ -409,7 +409,7 @@ describe('the session', () => {
     ['session()', session],
     ['auth()', auth],
     ['csrfTokens()', csrfTokens],
-  ])('%s in an application without accounts says what is missing', async (call, ask) => {
+  ])('makes %s throw an explanation in an application without accounts', async (call, ask) => {
     const asking = route('asking', 'GET', '/asking', () => {
       expect(ask).toThrow(
         `${call} was called outside a request, or the application has no accounts`,
@@ -420,7 +420,7 @@ describe('the session', () => {
     expect(await browser(application).text('/asking')).toBe('refused');
   });
 
-  test('signs in no person whose id would be empty', async () => {
+  test('refuses to sign in a person with an empty id', async () => {
     const entering = route('entering', 'GET', '/entering', async () => {
       await auth().signIn({ provider: 'accounts', id: '' }, { amr: ['pwd'] });
       return new Response('signed in');
@@ -431,7 +431,7 @@ describe('the session', () => {
     expect(await visitor.text('/who')).toBe('null');
   });
 
-  test('a sign-out without a session is accepted', async () => {
+  test('may be missing when a visitor signs out', async () => {
     const leaving = route('leaving', 'GET', '/leaving', async () => {
       await auth().signOut();
       return new Response('signed out');
@@ -451,7 +451,7 @@ function createClock() {
   return { now: () => now, advance: (seconds: number) => void (now += seconds * 1000) };
 }
 
-describe('how long a session lives', () => {
+describe('the lifetime of a session', () => {
   const clock = createClock();
   const LIFETIME = 10 * DAY;
   const begin = async (config: Readonly<Record<string, unknown>> = { session_ttl: LIFETIME }) => {
@@ -465,7 +465,7 @@ describe('how long a session lives', () => {
     response.headers.getSetCookie().find((each) => each.startsWith(SESSION_COOKIE)) ?? null;
 
   // @shows HOST-1.5
-  test('it lives for session_ttl after its last use, on the server and in the browser', async () => {
+  test('is session_ttl after the last use, on the server and in the browser', async () => {
     const { application, visitor } = await begin();
     const cookie = visitor.session();
     for (let use = 0; use < 3; use += 1) {
@@ -481,7 +481,7 @@ describe('how long a session lives', () => {
   });
 
   // @shows HOST-1.5
-  test('without use it ends at session_ttl to the second, whatever the browser still sends', async () => {
+  test('ends at session_ttl without use, to the second, whatever the browser still sends', async () => {
     const { application, visitor } = await begin();
     const cookie = visitor.session();
     clock.advance(LIFETIME);
@@ -492,7 +492,7 @@ describe('how long a session lives', () => {
   });
 
   // @shows HOST-1.5
-  test('it is fourteen days by default', async () => {
+  test('is 14 days by default', async () => {
     const { application, visitor } = await begin({});
     const cookie = visitor.session();
     clock.advance(14 * DAY - 1);
@@ -502,7 +502,7 @@ describe('how long a session lives', () => {
   });
 
   // @shows HOST-1.5
-  test('it is extended once an hour at most: other uses write nothing and set no cookie', async () => {
+  test('is extended at most once an hour, and other uses write nothing and set no cookie', async () => {
     const { application, visitor } = await begin();
     const end = async () =>
       (
@@ -520,7 +520,7 @@ describe('how long a session lives', () => {
   });
 
   // @shows HOST-1.5
-  test('a short one is extended after half its time', async () => {
+  test('is extended after half its time if it is short', async () => {
     const { visitor } = await begin({ session_ttl: 600 });
     for (let use = 0; use < 3; use += 1) {
       clock.advance(301);
@@ -533,7 +533,7 @@ describe('how long a session lives', () => {
     ['two hours', LIFETIME, 2 * HOUR],
     ['session_ttl where that is less', 600, 600],
   ])(
-    'for a visitor who is not signed in it is %s after the last use',
+    'for a visitor who is not signed in is %s after the last use',
     async (_, lifetime, lives) => {
       const application = await start({ config: { session_ttl: lifetime }, clock: clock.now });
       const visitor = browser(application);
@@ -552,7 +552,7 @@ describe('how long a session lives', () => {
   );
 
   // @shows HOST-2.1
-  test('signing in turns a two-hour visit into a session of session_ttl', async () => {
+  test('becomes session_ttl when a visitor signs in', async () => {
     const application = await start({ config: { session_ttl: LIFETIME }, clock: clock.now });
     await addPeople(application);
     const visitor = browser(application);
@@ -636,7 +636,7 @@ describe('a session that was replaced', () => {
     expect(await visitor.text('/who')).toBe('"Ada"');
   });
 
-  test('of a suspended person ends in every browser, and leaves no row', async () => {
+  test('of a suspended person ends in every browser, and its row is removed', async () => {
     const application = await start();
     const { accounts, ada } = await addPeople(application);
     const visitors = [
@@ -650,9 +650,9 @@ describe('a session that was replaced', () => {
   });
 });
 
-describe('the session-wide CSRF check', () => {
+describe('the CSRF check of the kit', () => {
   // @shows HOST-2.1, OIDC-3.1.2.3
-  test('refuses an unsafe request without a token, with a wrong one, or with another session’s', async () => {
+  test('refuses an unsafe request if the token is missing, wrong or from a different session', async () => {
     const application = await start();
     const [visitor, other] = [browser(application), browser(application)];
     await visitor.text('/token');
@@ -662,7 +662,7 @@ describe('the session-wide CSRF check', () => {
   });
 
   // @shows HOST-2.1
-  test('accepts the token in a form field or header, and the handler reads the body', async () => {
+  test('accepts the token in a form field or header, and the handler can read the body', async () => {
     const application = await start();
     const visitor = browser(application);
     const token = await visitor.text('/token');
@@ -691,7 +691,7 @@ describe('the session-wide CSRF check', () => {
     ['a site that calls itself ours', { 'Sec-Fetch-Site': 'cross-site', Origin: ORIGIN }, 403],
     ['a place that no browser names', { 'Sec-Fetch-Site': '' }, 403],
     ['a page of ours without a referrer', { Origin: 'null', 'Sec-Fetch-Site': 'same-origin' }, 200],
-  ])('accepts a right token from %s', async (_, headers, status) => {
+  ])('accepts a valid token from %s', async (_, headers, status) => {
     const application = await start();
     const visitor = browser(application);
     const token = await visitor.text('/token');
@@ -699,7 +699,7 @@ describe('the session-wide CSRF check', () => {
   });
 
   // @shows HOST-2.1
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('is asked of %s', async (method) => {
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('applies to %s', async (method) => {
     const handler = async () => new Response('changed');
     const routes = [{ name: 'any', methods: [method], path: '/any', handler }];
     const visitor = browser(await start({ routes }));
@@ -717,7 +717,7 @@ describe('the session-wide CSRF check', () => {
     ['GET', 'GET'],
     ['HEAD', 'GET'],
     ['OPTIONS', 'OPTIONS'],
-  ] as const)('is not asked of %s', async (method, of) => {
+  ] as const)('does not apply to %s', async (method, of) => {
     const handler = async () => new Response(null, { status: 204 });
     const routes = [{ name: 'any', methods: [of], path: '/any', handler }];
     const visitor = browser(await start({ routes }));
@@ -725,7 +725,7 @@ describe('the session-wide CSRF check', () => {
   });
 
   // @shows HOST-2.1
-  test('has a cookie that scripts cannot read, and after sign-in belongs to the session only', async () => {
+  test('uses a cookie that scripts cannot read, and only the session after sign-in', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -761,7 +761,7 @@ describe('the session-wide CSRF check', () => {
     }
   });
 
-  test('skips an exempt route, until the application switches the exemption off by name', async () => {
+  test('skips an exempt route, unless the application disables the exemption by name', async () => {
     const exempt = await start({ config: { csrf_exempt_routes: { change: true } } });
     expect((await browser(exempt).post('/change', {})).status).toBe(200);
     const off = await start({ config: { csrf_exempt_routes: { change: false } } });
@@ -769,7 +769,7 @@ describe('the session-wide CSRF check', () => {
   });
 
   // @shows API-5.3
-  test('is bypassed by an Authorization: Bearer header, which authenticates nothing', async () => {
+  test('is skipped for an Authorization: Bearer header, which signs no person in', async () => {
     const application = await start({
       routes: [
         route('who.post', 'POST', '/who', async () =>
@@ -788,7 +788,7 @@ describe('the session-wide CSRF check', () => {
     expect((await visitor.post('/who', {}, { Authorization: 'Bearerx' })).status).toBe(403);
   });
 
-  test('a bearer request has no session: an endpoint that needs one returns 400', async () => {
+  test('is skipped for a bearer request, where an endpoint that needs a session returns 400', async () => {
     const application = await start();
     for (const at of ['/login', '/token', '/secret', '/remember/a/b']) {
       const response = await browser(application).send(at, {
@@ -800,14 +800,14 @@ describe('the session-wide CSRF check', () => {
   });
 
   // @shows HOST-1.6
-  test('a form above 1 MiB is 413', async () => {
+  test('responds with 413 to a form above 1 MiB', async () => {
     const application = await start();
     expect(
       (await browser(application).post('/change', { a: 'x'.repeat(1024 * 1024) })).status,
     ).toBe(413);
   });
 
-  test('a form that breaks off is 400, not a server error', async () => {
+  test('responds with 400, not a server error, to an incomplete form', async () => {
     const application = await start();
     const body = new ReadableStream({
       pull: (controller) => controller.error(new Error('aborted')),
@@ -817,14 +817,14 @@ describe('the session-wide CSRF check', () => {
     expect((await application.fetch(new Request(`${ORIGIN}/change`, init))).status).toBe(400);
   });
 
-  test('an application without accounts has no session, and no check', async () => {
+  test('does not exist in an application without accounts', async () => {
     const application = await start({ accounts: false });
     expect((await browser(application).post('/change', {})).status).toBe(200);
     expect(application.hasRoute('login')).toBe(false);
   });
 });
 
-describe('responses of the kit', () => {
+describe('a response of the kit', () => {
   const PAGE_POLICY =
     "default-src 'none'; style-src 'self' 'nonce-N'; img-src 'self' data:; font-src 'self'; base-uri 'none'; frame-ancestors 'none'";
   const headersOf = ({ headers }: Response) =>
@@ -843,7 +843,7 @@ describe('responses of the kit', () => {
   };
   const html = { headers: { Accept: 'text/html' } };
 
-  test('pages cannot be framed or stored, and run no script', async () => {
+  test('cannot be framed or stored and runs no script, if it is a page', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -862,7 +862,7 @@ describe('responses of the kit', () => {
     expect(new Set(nonces).size).toBe(pages.length);
   });
 
-  test('a JSON error is not stored, and has its exact type', async () => {
+  test('has the JSON type and is not stored, if it is a JSON error', async () => {
     const response = await browser(await start()).send('/nowhere');
     expect(headersOf(response)).toEqual({
       'cache-control': 'no-store',
@@ -872,7 +872,7 @@ describe('responses of the kit', () => {
     });
   });
 
-  test('after sign-in and sign-out, the browser stores no response', async () => {
+  test('is not stored by the browser after sign-in and sign-out', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -884,7 +884,7 @@ describe('responses of the kit', () => {
     expect(headersOf(out)).toEqual({ 'cache-control': 'no-store', location: '/' });
   });
 
-  test('a refused form is shown again without the input, and redirects nowhere', async () => {
+  test('shows a refused form again without the input, and without an unsafe return path', async () => {
     const application = await start();
     const form = {
       identifier: 'typed@example.com',
@@ -897,7 +897,7 @@ describe('responses of the kit', () => {
       expect(page).not.toContain(word);
   });
 
-  test('a wrong password is on no page', async () => {
+  test('never contains a wrong password', async () => {
     const application = await start();
     await addPeople(application);
     const response = await browser(application).signIn('ada@example.com', 'typed-secret', '/who');
@@ -907,7 +907,7 @@ describe('responses of the kit', () => {
   });
 
   // @shows HOST-1.6
-  test('a sign-in form has at most 64 KiB, to the byte', async () => {
+  test('is 413 for a sign-in form above 64 KiB, to the byte', async () => {
     const application = await start();
     const headers = {
       'Content-Type': 'application/x-www-form-urlencoded',
@@ -929,7 +929,7 @@ describe('responses of the kit', () => {
     ['same-site', 403],
     ['cross-site', 403],
   ])(
-    'a sign-in form without a token, from a browser that sends %s, is %i',
+    'to a sign-in form without a token, from a browser that sends %s, is %i',
     async (site, status) => {
       const application = await start();
       const form = { identifier: 'x', password: 'y' };
@@ -938,7 +938,7 @@ describe('responses of the kit', () => {
     },
   );
 
-  test.each([401, 403])('a sign-in that is refused with %i makes one log line', async (status) => {
+  test.each([401, 403])('that refuses a sign-in with %i writes one log line', async (status) => {
     const application = await start();
     const visitor = browser(application);
     const answer =
@@ -1005,7 +1005,7 @@ describe('a browser in which a person has signed in', () => {
   });
 
   // @shows AS-17.2
-  test('is known for half a year, for its account only, and not from a future time', async () => {
+  test('is known for half a year, only for its account, and not before the time of the sign-in', async () => {
     const { application, known } = await begin();
     const began = clock.now();
     expect(await isKnown(application, known)).toBe(true);
@@ -1036,7 +1036,7 @@ describe('a browser in which a person has signed in', () => {
   });
 });
 
-describe('the address of a request', () => {
+describe('the client address of a request', () => {
   const where = route('where', 'GET', '/where', () => new Response(clientAddress()));
 
   // @shows HOST-1.7
@@ -1062,7 +1062,7 @@ describe('the address of a request', () => {
   });
 });
 
-describe('the limit of a body:', () => {
+describe('the size limit of a request body:', () => {
   const LIMIT = 1024;
   const echo = route(
     'echo',
@@ -1075,7 +1075,7 @@ describe('the limit of a body:', () => {
   test.each([
     ['as many bytes', LIMIT, 200],
     ['one more', LIMIT + 1, 413],
-  ])('%s, declared or not', async (_, size, status) => {
+  ])('%s, with or without Content-Length', async (_, size, status) => {
     const application = await start({
       config: { body_limit: LIMIT },
       routes: [echo],
@@ -1095,7 +1095,7 @@ describe('the limit of a body:', () => {
   test.each([
     ['as many bytes', LIMIT, 200],
     ['one more', LIMIT + 1, 413],
-  ])('%s, in pieces that are all short', async (_, size, status) => {
+  ])('%s, in chunks that are each below the limit', async (_, size, status) => {
     const application = await start({
       config: { body_limit: LIMIT },
       routes: [echo],
@@ -1108,7 +1108,7 @@ describe('the limit of a body:', () => {
   });
 });
 
-describe('within one request', () => {
+describe('in one request', () => {
   const name = async () => (await auth().user())?.getProfile().name ?? null;
   const routes = (ada: () => PersonReference) => [
     route('in', 'GET', '/in', async () => {
@@ -1130,7 +1130,7 @@ describe('within one request', () => {
   ];
 
   // @shows HOST-2.2
-  test('the signed-in person changes at once, and the session too', async () => {
+  test('signing in and out changes the current person and the session at once', async () => {
     let person: PersonReference = { provider: '', id: '' };
     const application = await start({ routes: routes(() => person) });
     const { ada } = await addPeople(application);
@@ -1143,7 +1143,7 @@ describe('within one request', () => {
     expect(await browser(application, left).text('/who')).toBe('null');
   });
 
-  test('data can be removed from the session, without affecting the rest', async () => {
+  test('a value can be removed from the session without affecting the others', async () => {
     const application = await start({ routes: routes(() => ({ provider: '', id: '' })) });
     const visitor = browser(application);
     expect(await (await visitor.send('/forget')).json()).toEqual([null, 2]);
@@ -1154,16 +1154,16 @@ describe('within one request', () => {
   });
 });
 
-describe('routes', () => {
+describe('a route', () => {
   // @shows API-1.5
-  test('placeholders are passed by name, percent-decoded', async () => {
+  test('receives its placeholders by name, percent-decoded', async () => {
     const application = await start();
     expect(await browser(application).text('/items/a%2Fb%20%C3%A4')).toBe('{"id":"a/b ä"}');
     expect(application.path('item', { id: 'a/b ä' })).toBe('/items/a%2Fb%20%C3%A4');
   });
 
   test.each(['/items/%', '/items/%zz', '/items/%ff', '/nowhere', '/items', '/items/a/b'])(
-    '%s is 404, as JSON with method and path',
+    'that does not exist (%s) is 404, as JSON with method and path',
     async (at) => {
       const response = await browser(await start()).send(at);
       expect(response.status).toBe(404);
@@ -1171,7 +1171,7 @@ describe('routes', () => {
     },
   );
 
-  test('a wrong method is 405 with Allow; HEAD is GET without a body', async () => {
+  test('responds to a wrong method with 405 and Allow, and to HEAD like GET without a body', async () => {
     const application = await start();
     const wrong = await browser(application).send('/items/1', { method: 'DELETE' });
     expect(wrong.status).toBe(405);
@@ -1181,7 +1181,7 @@ describe('routes', () => {
     expect(await head.text()).toBe('');
   });
 
-  test('two with the same name or path are an error at the start', async () => {
+  test('with the name or path of a different one is an error at the start', async () => {
     const ok = () => new Response('ok');
     await expect(start({ routes: [route('item', 'GET', '/other', ok)] })).rejects.toThrow("'item'");
     await expect(start({ routes: [route('other', 'GET', '/items/{key}', ok)] })).rejects.toThrow(
@@ -1189,14 +1189,14 @@ describe('routes', () => {
     );
   });
 
-  test('a path without a leading slash is an error at the start', async () => {
+  test('without a leading slash in its path is an error at the start', async () => {
     const wrong = route('relative', 'GET', 'relative', () => new Response('ok'));
     await expect(start({ routes: [wrong] })).rejects.toThrow(
       "The path of the route 'relative' must begin with /",
     );
   });
 
-  test('a path with a placeholder needs its value', async () => {
+  test('with a placeholder needs a value to build its path', async () => {
     const application = await start();
     expect(() => application.path('item')).toThrow("The route 'item' needs a value for {id}");
     expect(() => application.path('nothing')).toThrow("There is no route 'nothing'");
@@ -1205,7 +1205,7 @@ describe('routes', () => {
   test.each([
     [499, 'Bad request'],
     [599, 'Internal server error'],
-  ])('the status %i, which has no name, is described as %s', async (status, error) => {
+  ])('that returns the status %i, which has no name, is described as %s', async (status, error) => {
     const failing = route('failing', 'GET', '/failing', () => {
       throw new HttpError(status, 'as the test wants');
     });
@@ -1214,7 +1214,7 @@ describe('routes', () => {
     expect(await response.json()).toEqual({ error, method: 'GET', path: '/failing' });
   });
 
-  test('an application may have its own route named login', async () => {
+  test('of the application may replace the login route', async () => {
     const own = route('login', 'GET', '/anmelden', () => new Response('own'));
     const application = await start({ routes: [own] });
     expect(application.path('login')).toBe('/anmelden');
@@ -1260,7 +1260,7 @@ describe('the two host hooks', () => {
     throw new Error('the secret of the fault');
   });
 
-  test('without listeners an exception is JSON without details; a server error is in the log', async () => {
+  test('are optional: an exception becomes JSON without details, and a server error is logged', async () => {
     const application = await start({ routes: [failing, faulty] });
     const refused = await browser(application).send('/fail');
     expect(refused.status).toBe(418);
@@ -1277,7 +1277,7 @@ describe('the two host hooks', () => {
   });
 
   // @shows API-6.2
-  test('EXCEPTION receives the exception and returns the response; RESPONSE_HEADER passes every response', async () => {
+  test('receive every exception (EXCEPTION) and every response (RESPONSE_HEADER)', async () => {
     const application = await start({
       routes: [failing],
       register({ events }) {
@@ -1304,7 +1304,7 @@ describe('the two host hooks', () => {
     ).toBe('nosniff');
   });
 
-  test('a hook that throws makes a plain 500', async () => {
+  test('cause a plain 500 if one of them throws', async () => {
     const application = await start({
       routes: [failing],
       register: ({ events }) =>
@@ -1328,8 +1328,8 @@ describe('the two host hooks', () => {
   });
 });
 
-describe('stopping', () => {
-  test('running requests finish, and new ones are refused', async () => {
+describe('stopping the application', () => {
+  test('finishes running requests and refuses new ones', async () => {
     const gate = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
     const application = await start({

@@ -49,12 +49,12 @@ function waiting() {
 /** Whether this is true before the next turn of the event loop. */
 const atOnce = (work: Promise<boolean>) => Promise.race([work, setImmediate(false)]);
 
-describe('stopping', () => {
-  test('does not wait if no request runs', async () => {
+describe('stopping the dispatcher', () => {
+  test('does not wait if no request is running', async () => {
     expect(await atOnce(waiting().ended())).toBe(true);
   });
 
-  test('does not wait for requests that have their responses', async () => {
+  test('does not wait for requests that were answered', async () => {
     const { request, release, ended } = waiting();
     const response = request();
     await setImmediate();
@@ -105,7 +105,7 @@ describe('a request', () => {
     ['/%2e%2E/one', 404],
     ['/one#a', 404],
     ['https://app.example/one', 200],
-  ])('with the target %s is %i: its path is in one form only', async (target, status) => {
+  ])('with the target %s is %i, because a path must be in normal form', async (target, status) => {
     expect((await serving(() => new Response())({}, target)).status).toBe(status);
   });
 
@@ -113,13 +113,13 @@ describe('a request', () => {
     ['application', 413],
     ['plugin', 200],
     ['sign-in', 200],
-  ])('with a long body to a route of kind %s is %i', async (kind, status) => {
+  ])('with a body above the limit to a route of kind %s is %i', async (kind, status) => {
     const send = serving(async (request) => new Response(await request.text()), kind);
     const response = await send({ method: 'POST', body: 'x'.repeat(1001) });
     expect(response.status).toBe(status);
   });
 
-  test.each(['GET', 'HEAD'])('%s has no body, whatever length it declares', async (method) => {
+  test.each(['GET', 'HEAD'])('with the method %s has no body, whatever Content-Length it declares', async (method) => {
     const send = serving(() => new Response());
     expect((await send({ method, headers: { 'Content-Length': '1001' } })).status).toBe(200);
   });
@@ -151,7 +151,7 @@ describe('a request', () => {
   });
 
   test.each([undefined, null, 'text', 1, [], {}, { status: 200 }, { headers: {} }, () => {}])(
-    'whose handler returns %j is 500, and the log says which one',
+    'whose handler returns %j is 500, and the log names the route',
     async (returned) => {
       expect((await serving(() => returned)()).status).toBe(500);
       const exception = expect.objectContaining({
@@ -171,7 +171,7 @@ describe('an error', () => {
       throw error;
     });
 
-  test('of HTTP is in the log with its route and reason', async () => {
+  test('of HTTP is logged with its route and reason', async () => {
     const response = await failing(new HttpError(409, 'taken', { 'X-Own': '1' }))();
     expect([response.status, response.headers.get('x-own')]).toEqual([409, '1']);
     expect(response.headers.has('retry-after')).toBe(false);
@@ -180,14 +180,14 @@ describe('an error', () => {
     ]);
   });
 
-  test('for a wrong method is in the log with the route that has the path', async () => {
+  test('for a wrong method is logged with the route that has the path', async () => {
     const send = serving(() => new Response());
     expect((await send({ method: 'DELETE' })).status).toBe(405);
     const detail = 'This path does not support the method';
     expect(lines).toEqual([['info', REFUSED, { route: 'one', requestId, status: 405, detail }]]);
   });
 
-  test('that a page was not found, or that no route has, is in no line', async () => {
+  test('for a page that was not found, or with a 4xx status but no HttpError, is not logged', async () => {
     expect((await failing(new HttpError(404, 'gone'))()).status).toBe(404);
     expect(lines).toEqual([]);
     expect((await serving(() => new Response())({}, undefined, '/two')).status).toBe(404);
@@ -201,7 +201,7 @@ describe('an error', () => {
     [Object.assign(new Error('broken'), { status: 502 }), 502, null],
     [UNAVAILABLE, 503, '2'],
     [new HttpError(503, 'later', { 'Retry-After': '9' }), 503, '9'],
-  ])('of the server (%s) is an error in the log: %i', async (exception, status, after) => {
+  ])('of the server (%s) is logged as an error: %i', async (exception, status, after) => {
     const response = await failing(exception)();
     expect([response.status, response.headers.get('retry-after')]).toEqual([status, after]);
     expect(await response.text()).not.toContain('broken');
@@ -209,12 +209,12 @@ describe('an error', () => {
     expect(lines).toEqual([['error', 'The request failed: {exception}', values]]);
   });
 
-  test('of too many password checks is 503, and the log counts it', async () => {
+  test('for too many password checks is 503, and the log counts it', async () => {
     expect((await failing(new OverloadedError())()).status).toBe(503);
     expect(lines).toEqual(['overload']);
   });
 
-  test('of a hook of the application is a plain 500, and is in the log', async () => {
+  test('in a hook of the application is a plain 500, and is logged', async () => {
     const send = serving(() => new Response());
     const exception = new Error('the hook is broken');
     const { events } = KIT as unknown as { events: { passResponse: (from: Response) => Response } };

@@ -44,14 +44,14 @@ describe('the host of an application with the kit', () => {
     expect(ended).toEqual(expected);
   });
 
-  test('ends no session if an account is loaded without one', async () => {
+  test('ends no session if an account is loaded without a session', async () => {
     const { host, ended } = hostOf({ active: false });
     await host.loadAccount({ ...ADA });
     expect(ended).toEqual([]);
     expect(await hostOf({ signedIn: false }).host.signedIn(REQUEST)).toBeNull();
   });
 
-  test('asks the accounts for a permission', async () => {
+  test('checks permissions with the accounts', async () => {
     const { host } = hostOf();
     expect([
       await host.holdsPermission(ADA, 'edit'),

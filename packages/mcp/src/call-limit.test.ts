@@ -9,7 +9,7 @@ function limited(perMinute: number) {
   return { take: limit.take.bind(limit), pass: (seconds: number) => void (now += seconds * 1000) };
 }
 
-test('a quiet caller may make all calls of a minute at once, and one more as each is earned again', () => {
+test('a caller may make all calls of a minute at once, and then one more as each is restored', () => {
   const { take, pass } = limited(6);
   for (let call = 0; call < 6; call += 1) expect(take('a', 1)).toBe(0);
   expect(take('a', 1)).toBe(10_000);
@@ -29,7 +29,7 @@ test('a refused call costs nothing, and each caller has a separate limit', () =>
   expect(take('a', 1)).toBe(0);
 });
 
-test('the calls of a batch are all counted, also of one that is larger than the limit', () => {
+test('all calls of a batch are counted, even if the batch is larger than the limit', () => {
   const { take, pass } = limited(6);
   expect(take('a', 4)).toBe(0);
   expect(take('a', 4)).toBe(20_000);

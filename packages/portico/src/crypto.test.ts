@@ -21,26 +21,26 @@ function altered(text: string, place: number): string {
   return bytes.toString('base64url');
 }
 
-test('a token is 256 bits in base64url, and an identifier 128 bits in hexadecimal; all are different', () => {
+test('a token has 256 bits in base64url, an identifier 128 bits in hexadecimal, all different', () => {
   expect(randomToken()).toMatch(/^[\w-]{43}$/);
   expect(randomIdentifier()).toMatch(/^[0-9a-f]{32}$/);
   expect(randomToken()).not.toBe(randomToken());
   expect(randomIdentifier()).not.toBe(randomIdentifier());
 });
 
-test('an ordered identifier starts with the time in twelve digits, so that text order is time order', () => {
+test('an ordered identifier starts with the time in twelve digits, so that it sorts by time', () => {
   expect(orderedIdentifier(1_795_240_016_123)).toMatch(/^01a1fca4b8fb[0-9a-f]{20}$/);
   expect(orderedIdentifier(255)).toMatch(/^0000000000ff[0-9a-f]{20}$/);
   expect(orderedIdentifier(7)).not.toBe(orderedIdentifier(7));
 });
 
 // The next release must be able to read the values that a database or a browser has stored.
-test('a token is stored as its SHA-256 in base64url', () => {
+test('a token is stored as its SHA-256 hash in base64url', () => {
   expect(tokenHash('abc')).toBe(createHash('sha256').update('abc').digest('base64url'));
   expect(tokenHash('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
 });
 
-test('a keyed hash is the HMAC-SHA-256 of its parts, and different lists of parts differ', () => {
+test('a keyed hash is an HMAC-SHA-256, and different lists of parts have different hashes', () => {
   const mac = createHmac('sha256', 'key').update('["a","b"]').digest('base64url');
   expect(keyedHash('key', 'a', 'b')).toBe(mac);
   const lists = [['a', 'b'], ['ab'], ['a,b'], ['a', '', 'b'], ['"a","b"']];
@@ -73,7 +73,7 @@ test.each(['', 'Grüße, 世界'])(
   },
 );
 
-test('nothing else opens: with another key or context, changed, cut, or in another spelling', () => {
+test('sealed text cannot be opened with a different key or context, or if it was changed', () => {
   const sealed = sealText(KEY, 'about', 'content');
   expect(Buffer.from(sealed, 'base64url').includes('content')).toBe(false);
   expect(openText(derivedKey('another', 'tests'), 'about', sealed)).toBeNull();

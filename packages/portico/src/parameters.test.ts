@@ -31,7 +31,7 @@ async function refusal(refused: () => unknown): Promise<readonly [string, string
   throw new Error('it was not refused');
 }
 
-describe('parameters', () => {
+describe('request parameters', () => {
   const read = () =>
     createParameters(new URLSearchParams('one=1&none=&twice=a&twice=b&again=&again=c'));
 
@@ -57,7 +57,7 @@ describe('parameters', () => {
     }
   });
 
-  test('report their first value, whether it is empty, and how often they were sent', () => {
+  test('can be queried for their first value, presence and repetition', () => {
     const parameters = read();
     const names = ['one', 'none', 'never', 'twice', 'again'];
     expect(names.map((name) => parameters.has(name))).toEqual([true, false, false, true, true]);
@@ -90,7 +90,7 @@ describe('parameters', () => {
     ]);
   });
 
-  test('may be refused if any name is repeated, and the log has the names', async () => {
+  test('can be refused if any name is repeated, and the log contains the names', async () => {
     expect(await refusal(() => unrepeated(new URLSearchParams('a=1&b=2&a=1&b=&c=3')))).toEqual([
       'invalid_request',
       'A parameter is repeated.',
@@ -108,7 +108,7 @@ describe('a form', () => {
       expect(isForm(posted('', type))).toBe(false);
   });
 
-  test('of another media type is refused, and the log has the type', async () => {
+  test('of a different media type is refused, and the log contains the type', async () => {
     const message = 'The body must be application/x-www-form-urlencoded.';
     for (const [type, detail] of [
       [null, 'it has no Content-Type'],
@@ -120,7 +120,7 @@ describe('a form', () => {
     }
   });
 
-  test('is read exactly as sent, also with a leading question mark', async () => {
+  test('is read exactly as sent, even with a leading question mark', async () => {
     expect([...(await readForm(posted('a=1&a=2&b=')))]).toEqual([
       ['a', '1'],
       ['a', '2'],
@@ -133,7 +133,7 @@ describe('a form', () => {
     ]);
   });
 
-  test('has no repeated names where they are refused', async () => {
+  test('with a repeated name is refused, if repetition is not allowed', async () => {
     expect((await formParameters(posted('a=1&b=2'))).get('a')).toBe('1');
     expect(await refusal(() => formParameters(posted('a=1&a=1')))).toEqual([
       'invalid_request',
@@ -142,7 +142,7 @@ describe('a form', () => {
     ]);
   });
 
-  test('has at most 64 KiB, to the byte', async () => {
+  test('may have at most 64 KiB, to the byte', async () => {
     const longest = `a=${'x'.repeat(FORM_LIMIT - 2)}`;
     expect((await readForm(posted(longest))).get('a')).toHaveLength(65_534);
     await expect(readForm(posted(`${longest}x`))).rejects.toThrow(BodyTooLargeError);
@@ -151,7 +151,7 @@ describe('a form', () => {
     );
   });
 
-  test('that breaks off or is not UTF-8 causes no server error', async () => {
+  test('that is incomplete or not UTF-8 causes no server error', async () => {
     const broken = new ReadableStream({
       pull: (controller) => controller.error(new Error('hung up')),
     });

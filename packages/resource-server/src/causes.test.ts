@@ -13,11 +13,11 @@ describe('the code of an error', () => {
     [0, 'ECONNREFUSED'],
     [4, 'ECONNREFUSED'],
     [5, null],
-  ])('below %d others', (depth, code) => {
+  ])('is found below %d other errors', (depth, code) => {
     expect(codeWithin(buried(depth))).toBe(code);
   });
 
-  test('of an error that is its own cause is null', () => {
+  test('is null for an error that is its own cause', () => {
     const error = new Error('round');
     error.cause = error;
     expect(codeWithin(error)).toBe(null);
@@ -27,13 +27,13 @@ describe('the code of an error', () => {
     expect(codeWithin(Object.assign(new Error('no'), { code }))).toBe(null);
   });
 
-  test('is its name too; without a code, the class is', () => {
+  test('is its name in the log, or the name of its class if it has no code', () => {
     expect(getName(buried(1))).toBe('ECONNREFUSED');
     expect(getName(new TypeError('a secret'))).toBe('TypeError');
     expect(getName({ name: 'Error', code: 7 })).toBe(null);
   });
 
-  test.each(['a secret', '(Error)', 'Error '])('is never the class %j', (name) => {
+  test.each(['a secret', '(Error)', 'Error '])('is never replaced by the invalid class name %j', (name) => {
     expect(getName(Object.assign(new Error('no'), { name }))).toBe(null);
   });
 });

@@ -62,14 +62,14 @@ function api(options: Partial<DpopOptions> = {}) {
   return { told, ask, use };
 }
 
-describe('A request in the scheme DPoP', () => {
-  test("proves possession of its token's key once", async () => {
+describe('A request in the DPoP scheme', () => {
+  test('proves possession of the key of its token once', async () => {
     const { ask } = api();
     expect(await ask()).toBeNull();
     expect(await ask()).toBe('proof_used');
   });
 
-  test('proves nothing without a proof, or with an unrelated one, and the reason is given', async () => {
+  test('is refused without a proof or with a wrong one, and the reason is reported', async () => {
     const { told, ask } = api();
     for (const [dpop, reason, detail] of [
       [null, 'proof_missing', null],
@@ -97,7 +97,7 @@ describe('A request in the scheme DPoP', () => {
     expect(await ask()).toBeNull();
   });
 
-  test("with another token's key is refused, and uses up nothing", async () => {
+  test('with the key of a different token is refused, and does not use up the proof', async () => {
     const { ask } = api();
     expect(await ask({}, hashOf('another key'))).toBe('proof_of_another_key');
     expect(await ask()).toBeNull();
@@ -126,18 +126,18 @@ describe('A request in the scheme DPoP', () => {
     '/./notes',
     '//notes',
     '/\\notes',
-  ])('for a URL that parsers rewrite accepts no proof: %s', async (target) => {
+  ])('for a URL that a parser would rewrite accepts no proof: %s', async (target) => {
     const { ask } = api();
     expect(await ask({ target })).toBe(target === '//notes' ? 'proof_url' : 'proof_target');
     expect(await ask()).toBeNull();
   });
 
-  test('may have any query, which a proof does not cover', async () => {
+  test('may have any query, because a proof does not cover it', async () => {
     for (const query of ['?', '?a=b?c', '?a=/../b', '?a=\\', '?a=\u00fc'])
       expect(await api().ask({ target: `/notes${query}` })).toBeNull();
   });
 
-  test('fails with our own error, without blaming the proof', async () => {
+  test('fails with an internal error without blaming the proof', async () => {
     const { ask } = api();
     await expect(ask({ dpop: 7 as never })).rejects.toThrow(TypeError);
   });
@@ -154,7 +154,7 @@ test('The public URL of an API must be a valid URL without query and fragment', 
   }
 });
 
-test('A refusal lists the algorithms, and whether proofs are required', () => {
+test('A refusal contains the DPoP algorithms, and whether proofs are required', () => {
   const url = { publicUrl: 'https://api.example' };
   const offered = (required: boolean) => dpopOffer({ required, algorithms: ALGORITHMS });
   expect(getRefusal(new Proofs(url), false)).toEqual({
@@ -170,8 +170,8 @@ test('A refusal lists the algorithms, and whether proofs are required', () => {
   expect(getRefusal(null, true)).toBeNull();
 });
 
-describe('Whether a proof is new', () => {
-  test('is decided by a store, which gets a hash and an expiry', async () => {
+describe('The replay check of proofs', () => {
+  test('may be done by a store, which receives a hash and an expiry', async () => {
     const told: unknown[] = [];
     const claim = async (...about: unknown[]) => told.push(about) === 1;
     const { ask } = api({ claim });
@@ -200,7 +200,7 @@ describe('Whether a proof is new', () => {
     ['what is not a code', Object.assign(new Error('x'), { code: 'the token abc' }), null],
     ['a number', Object.assign(new Error('x'), { code: 7 }), null],
     ['none, being none', 'ECONNREFUSED', null],
-  ])('cannot be decided if the store fails, reported by %s', async (_, fault, detail) => {
+  ])('fails if the store fails, and reports the code: %s', async (_, fault, detail) => {
     const { told } = api({ claim: () => Promise.reject(fault) });
     expect(await told()).toEqual({ reason: 'claim_failed', detail });
     const thrown = api({
@@ -211,7 +211,7 @@ describe('Whether a proof is new', () => {
     expect(await thrown.told()).toEqual({ reason: 'claim_failed', detail });
   });
 
-  test('is remembered for a configured number: the next is refused until one has expired', async () => {
+  test('remembers a configured number of proofs, and refuses more until one has expired', async () => {
     const { use } = api({ remembered: 3 });
     expect(await use('a')).toBeNull();
     vi.setSystemTime(NOW + 1000);
@@ -227,7 +227,7 @@ describe('Whether a proof is new', () => {
     expect([await use('b'), await use('c')]).toEqual(['proof_used', 'proof_used']);
   });
 
-  test('is still decided for other keys if one key sends as many proofs as it can', async () => {
+  test('still works for other keys if one key sends as many proofs as it can', async () => {
     const { use } = api({ remembered: 8 });
     const sent: (string | null)[] = [];
     for (let each = 0; each < 12; each++) sent.push(await use(`flood ${each}`));

@@ -31,9 +31,9 @@ function createPool() {
 const outcomeOf = (taking: Promise<string>) =>
   taking.catch((error: unknown) => (isUnavailable(error) ? 'unavailable' : error));
 
-describe("a connection from the application's pool", () => {
+describe('a connection from the pool of the application', () => {
   // @shows AS-18.18
-  test('may have a thousand requests waiting; the next is refused until one of them gets it', async () => {
+  test('may be awaited by 1,000 requests, and further ones are refused until one gets it', async () => {
     const { borrowing, asked } = createPool();
     const waiting = Array.from({ length: 1000 }, () => borrowing.take());
     expect(await outcomeOf(borrowing.take())).toBe('unavailable');
@@ -46,7 +46,7 @@ describe("a connection from the application's pool", () => {
   });
 
   // @shows AS-18.18
-  test('that comes too late goes back at once, is no longer counted, and leaves room for the next', async () => {
+  test('that arrives too late is returned at once, and frees its place for the next request', async () => {
     const { borrowing, asked, back, due, pass } = createPool();
     const late = Array.from({ length: 1000 }, () => outcomeOf(borrowing.take()));
     pass();
@@ -60,7 +60,7 @@ describe("a connection from the application's pool", () => {
     expect(due.size).toBe(0);
   });
 
-  test('is returned before the pool counts as released', async () => {
+  test('must be returned before the pool counts as released', async () => {
     const { borrowing, asked } = createPool();
     const taken = [borrowing.take(), borrowing.take()];
     for (const each of asked) each.resolve('one');
@@ -74,7 +74,7 @@ describe("a connection from the application's pool", () => {
     await left;
   });
 
-  test("that the pool cannot give fails with the pool's error, and is no longer waited for", async () => {
+  test('that the pool cannot open fails with the error of the pool, and frees its place', async () => {
     const { borrowing, asked, due } = createPool();
     const refused = borrowing.take();
     asked[0]?.reject(new Error('no such host'));

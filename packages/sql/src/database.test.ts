@@ -27,13 +27,13 @@ afterEach(async () => {
 
 describe('the SQLite store', () => {
   // @shows AS-18.5
-  test('is durable: WAL with synchronous=FULL', async () => {
+  test('is durable, with WAL and synchronous=FULL', async () => {
     const database = open();
     expect((await database.execute('PRAGMA journal_mode')).rows).toEqual([{ journal_mode: 'wal' }]);
     expect((await database.execute('PRAGMA synchronous')).rows).toEqual([{ synchronous: 2 }]);
   });
 
-  test('a transaction commits if it returns, and rolls back if it throws', async () => {
+  test('commits a transaction that returns, and rolls back one that throws', async () => {
     const database = open();
     await database.execute('CREATE TABLE t (n INTEGER)');
     expect(
@@ -49,7 +49,7 @@ describe('the SQLite store', () => {
     expect((await database.execute('SELECT n FROM t')).rows).toEqual([{ n: 1 }]);
   });
 
-  test('many concurrent transactions in two processes lose no update', async () => {
+  test('loses no update of concurrent transactions in two processes', async () => {
     const [one, other] = [open(), open()];
     await one.execute('CREATE TABLE counter (n INTEGER)');
     await one.execute('INSERT INTO counter VALUES (0)');
@@ -66,12 +66,12 @@ describe('the SQLite store', () => {
   });
 
   // @shows AS-18.4
-  test('64-bit times arrive as numbers', async () => {
+  test('returns 64-bit times as numbers', async () => {
     const { rows } = await open().execute('SELECT 1795240016123 AS at');
     expect(rows).toEqual([{ at: 1_795_240_016_123 }]);
   });
 
-  test('a store that cannot be opened is unavailable; a wrong statement is not', async () => {
+  test('counts as unavailable if it cannot be opened, but not because of a wrong statement', async () => {
     const folderAsFile = openDatabase('sqlite:.', { directory: folder });
     const failure = await folderAsFile.execute('SELECT 1').catch((error: unknown) => error);
     expect(folderAsFile.isUnavailable(failure)).toBe(true);
@@ -90,7 +90,7 @@ describe('the SQLite store', () => {
 
   // @shows HOST-1.4
   test.each(['', 'sqlite:', 'oracle://host/db', 'file.sqlite'])(
-    'the URL %j is a problem of database_url',
+    'reports the URL %j as a problem of database_url',
     (url) => {
       expect(() => openDatabase(url, { directory: folder })).toThrow(/^database_url: /);
     },
@@ -124,7 +124,7 @@ describe('migrations', () => {
     ).toEqual(['a_0000']);
   });
 
-  test('are all or nothing', async () => {
+  test('are applied completely or not at all', async () => {
     const database = open();
     await expect(migrate(database, [one, step('c', 'CREATE TABLE a (n INTEGER)')])).rejects.toThrow(
       'already exists',
@@ -134,7 +134,7 @@ describe('migrations', () => {
     expect(await migrate(database, [one])).toEqual(['a_0001']);
   });
 
-  test('run once if two processes start them at the same time', async () => {
+  test('are applied once if two processes start them at the same time', async () => {
     const database = open();
     const applied = await Promise.all([
       migrate(database, [one, two]),

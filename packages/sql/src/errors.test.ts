@@ -6,7 +6,7 @@ import {
   OverloadedError,
 } from './errors.ts';
 
-test('errors of another copy of the package are recognized too', async () => {
+test('errors of a second copy of the package are recognized', async () => {
   vi.resetModules();
   const copy = await import('./errors.ts');
   const overloaded = new copy.OverloadedError();
@@ -15,7 +15,7 @@ test('errors of another copy of the package are recognized too', async () => {
   expect(isConfigurationError(new copy.ConfigurationError([]))).toBe(true);
 });
 
-test('an error of another kind is not recognized, whatever its status', () => {
+test('an error of a different class is not recognized, whatever its status', () => {
   expect(isOverloaded(Object.assign(new Error('elsewhere'), { status: 503 }))).toBe(false);
   expect(isOverloaded(new ConfigurationError([]))).toBe(false);
   expect(isOverloaded({ code: new OverloadedError().code })).toBe(false);

@@ -35,8 +35,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(around, { recursive: true }));
 
-describe("in another account's folder", () => {
-  test('a file is made in the folder that was opened, even if a link to one of root’s replaces it', async () => {
+describe('in the folder of a different account, root', () => {
+  test('creates a file in the folder that it opened, even if a link replaces that folder', async () => {
     const folder = openOwnedFolder(theirs());
     await rename(theirs(), `${theirs()}-away`);
     await symlink(ofRoot(), theirs());
@@ -46,7 +46,7 @@ describe("in another account's folder", () => {
     expect(await readdir(`${theirs()}-away`)).toEqual(['key']);
   });
 
-  test('a file and each missing folder are made, and belong only to that account', async () => {
+  test('creates a file and each missing folder with that account as the owner', async () => {
     const file = path.join(theirs(), 'one', 'two', 'file');
     closeSync(openToAppend(file));
     for (let each = file; each !== around; each = path.dirname(each))
@@ -55,7 +55,7 @@ describe("in another account's folder", () => {
     expect((await lstat(path.dirname(file))).mode & 0o777).toBe(0o700);
   });
 
-  test('existing files and link targets keep their owner', async () => {
+  test('does not change the owner of existing files and link targets', async () => {
     const file = path.join(theirs(), 'file');
     await writeFile(file, '');
     closeSync(openToAppend(file));
@@ -67,10 +67,10 @@ describe("in another account's folder", () => {
   });
 });
 
-describe("a file to append to, in another account's folder", () => {
+describe('a file in the folder of a different account that root appends to', () => {
   const log = () => path.join(theirs(), 'log');
 
-  test('does not follow a link, whether the target exists or not: otherwise root would write into its own file', async () => {
+  test('is refused if it is a link, whether the target exists or not', async () => {
     await writeFile(path.join(ofRoot(), 'there'), '');
     for (const name of ['there', 'not-there']) {
       await symlink(path.join(ofRoot(), name), log());
@@ -82,13 +82,13 @@ describe("a file to append to, in another account's folder", () => {
     expect(await readdir(ofRoot())).toEqual(['there']);
   });
 
-  test('cannot be a second name of a file of another account', async () => {
+  test('is refused if it is a hard link to a file of a different account', async () => {
     await writeFile(path.join(ofRoot(), 'there'), '');
     await link(path.join(ofRoot(), 'there'), log());
     expect(() => openToAppend(log())).toThrow('a hard link to a file that belongs to another user');
   });
 
-  test('is continued if it belongs to that account, or to root with one name', async () => {
+  test('is continued if it belongs to that account, or to root without further hard links', async () => {
     for (const uid of [OWNER, 0]) {
       await writeFile(log(), 'before ');
       await chown(log(), uid, uid);
@@ -101,7 +101,7 @@ describe("a file to append to, in another account's folder", () => {
   });
 });
 
-test('in root’s own folder, files that root makes belong to root', async () => {
+test('files that root creates in its own folder belong to root', async () => {
   closeSync(openToAppend(path.join(ofRoot(), 'inner', 'file')));
   expect(await uidOf(path.join(ofRoot(), 'inner'))).toBe(0);
   expect(await uidOf(path.join(ofRoot(), 'inner', 'file'))).toBe(0);

@@ -83,7 +83,7 @@ describe('a commit', () => {
   test.each([
     [lost('23505'), isPostgresStatementError],
     [mysql(1062), isMysqlStatementError],
-  ])('that the server refuses with %s did nothing, and is not looked up', async (error, isOf) => {
+  ])('that the server refuses with %s had no effect, and is not looked up', async (error, isOf) => {
     expect(await commitWith(error, isOf)).toEqual({
       asked: [],
       outcomes: [error, error],

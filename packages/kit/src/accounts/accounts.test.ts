@@ -30,7 +30,7 @@ const signedIn = (active: unknown) => {
   return new RequestAuth(session, answering({ active }), csrf);
 };
 
-describe('a result that must be true or false', () => {
+describe('a host result that must be true or false', () => {
   test.each([
     [true, true],
     [1, true],
@@ -43,7 +43,7 @@ describe('a result that must be true or false', () => {
     [{ rows: [] }],
     [null],
   ])(
-    'is not a permission, except the 1 of a database engine: %j',
+    'grants a permission only if it is true or 1: %j',
     async (held, expected = false) => {
       expect(await answering({ held }).holdsPermission(PERSON, 'edit')).toBe(expected);
     },
@@ -59,7 +59,7 @@ describe('a result that must be true or false', () => {
     ['false', false],
     [null, false],
   ])(
-    'does not keep a person signed in, except the 1 of a database engine: %s',
+    'keeps a person signed in only if it is true or 1: %s',
     async (active, expected) => {
       const auth = signedIn(active);
       expect((await auth.user()) !== null).toBe(expected);
@@ -68,7 +68,7 @@ describe('a result that must be true or false', () => {
   );
 });
 
-test('a person whose account was removed is signed out', async () => {
+test('a person is signed out if the account was removed', async () => {
   let person: typeof PERSON | null = PERSON;
   const session = {
     person: async () => person,
@@ -87,7 +87,7 @@ test('a person whose account was removed is signed out', async () => {
   expect(person).toBeNull();
 });
 
-test('the time and the way of a sign-in come from the session', async () => {
+test('the time and method of authentication come from the session', async () => {
   const authentication = { at: new Date(0), amr: ['pwd'] };
   const session = {
     authentication: async () => authentication,
@@ -97,7 +97,7 @@ test('the time and the way of a sign-in come from the session', async () => {
   expect(await auth.authentication()).toBe(authentication);
 });
 
-describe('accounts of several providers', () => {
+describe('the accounts of several providers', () => {
   const asked: string[] = [];
   const provider = (name: string, knows: Readonly<Record<string, string>>): AccountProvider => ({
     name,
@@ -122,7 +122,7 @@ describe('accounts of several providers', () => {
     ]);
   };
 
-  test('are found by their provider and id, and nowhere else', async () => {
+  test('are found only by both the provider and the id', async () => {
     const accounts = both();
     expect((await accounts.find({ provider: 'guests', id: '8' }))?.reference).toEqual({
       provider: 'guests',
@@ -145,7 +145,7 @@ describe('accounts of several providers', () => {
     expect(await holds('others', 'staff:edit')).toBe(false);
   });
 
-  test('sign in with the first provider that accepts the password; later ones are not asked', async () => {
+  test('sign in with the first provider that accepts the password, and later ones are not queried', async () => {
     const accounts = both();
     const signIn = async (identifier: string, password: string) => {
       asked.length = 0;
@@ -161,7 +161,7 @@ describe('accounts of several providers', () => {
     expect(await signIn('eve', 'staff')).toBeNull();
   });
 
-  test('are searched in those providers that can search, up to the limit', async () => {
+  test('are searched in every provider that supports search, up to the limit', async () => {
     const searching = (name: string): AccountProvider => ({
       ...provider(name, {}),
       async search(text) {

@@ -34,7 +34,7 @@ function tokensOf({ cookie, secret, isSignedIn = false, authorization }: Visit =
 }
 
 describe('the CSRF token of a browser', () => {
-  test('that is signed in belongs to the session, and needs no cookie', async () => {
+  test('is bound to the session of a signed-in person, without a cookie', async () => {
     const tokens = tokensOf({ secret: 'one', isSignedIn: true });
     const token = await tokens.token();
     expect(token).toMatch(/^[\w-]{43}$/);
@@ -44,7 +44,7 @@ describe('the CSRF token of a browser', () => {
     expect(await tokensOf({ ...sent, secret: 'two' }).token()).not.toBe(token);
   });
 
-  test('that is not signed in belongs to a cookie, which is set once', async () => {
+  test('is bound to a cookie while signed out, and the cookie is set once', async () => {
     const tokens = tokensOf({ secret: 'one' });
     expect(tokens.setCookie()).toBeNull();
     const token = await tokens.token();
@@ -59,7 +59,7 @@ describe('the CSRF token of a browser', () => {
   });
 
   test.each(['', 'x', `${VALUE}x`, `${VALUE.slice(1)}.`])(
-    'replaces the cookie %j, which the server did not make',
+    'needs a new cookie instead of %j, which the server did not create',
     async (cookie) => {
       const tokens = tokensOf({ cookie });
       const token = await tokens.token();
@@ -68,7 +68,7 @@ describe('the CSRF token of a browser', () => {
     },
   );
 
-  test('is accepted only from the browser that it was made for', async () => {
+  test('is accepted only from the browser that it was created for', async () => {
     const token = await tokensOf({ cookie: VALUE }).token();
     expect(await tokensOf({ cookie: VALUE }).accepts(token)).toBe(true);
     for (const visit of [{}, { cookie: OTHER }, { secret: 'one', isSignedIn: true }])
@@ -77,7 +77,7 @@ describe('the CSRF token of a browser', () => {
       expect(await tokensOf({ cookie: VALUE }).accepts(wrong)).toBe(false);
   });
 
-  test('belongs to the session alone while a person is signed in', async () => {
+  test('is accepted only if it is bound to the session, while a person is signed in', async () => {
     const visit = { secret: 'one', isSignedIn: true, cookie: VALUE };
     const [ofCookie, ofSession] = [
       await tokensOf({ cookie: VALUE }).token(),
@@ -89,7 +89,7 @@ describe('the CSRF token of a browser', () => {
     expect(await tokensOf({ ...visit, secret: 'two' }).accepts(ofSession)).toBe(false);
   });
 
-  test('of either kind opens the sign-in form, and no other does', async () => {
+  test('is accepted by the sign-in form whether it is bound to the cookie or to the session', async () => {
     const visit = { secret: 'one', isSignedIn: true, cookie: VALUE };
     const [ofCookie, ofSession, foreign] = [
       await tokensOf({ cookie: VALUE }).token(),
@@ -130,7 +130,7 @@ const route = (name: string, readsNoSession?: true): Route => ({
   ...(readsNoSession === undefined ? {} : { readsNoSession }),
 });
 
-describe('the check of a session', () => {
+describe('the CSRF check', () => {
   const exempt = { hook: true, guarded: false, odd: 'yes' } as unknown as Record<string, boolean>;
   const check = new CsrfCheck(ORIGIN, exempt, ['DPoP']);
   const isNeeded = (method: string, of: Route, authorization?: string) =>
@@ -180,20 +180,20 @@ describe('the check of a session', () => {
   });
 });
 
-describe('a request that changes data', () => {
+describe('the CSRF check of a request that changes data', () => {
   const check = new CsrfCheck(ORIGIN, {}, []);
   const tokens = (cookie = VALUE) => tokensOf({ cookie });
   const sent = (body: BodyInit | null, headers: Record<string, string> = {}) =>
     nameRequest(new Request(`${ORIGIN}/notes?a=1`, { method: 'POST', body, headers }), 'id-1');
   const FORM = 'application/x-www-form-urlencoded';
 
-  test('passes with its token in the header, and is not read', async () => {
+  test('accepts a token in the header without reading the body', async () => {
     const request = sent('anything', { 'X-CSRF-Token': await tokens().token() });
     expect(await check.check(request, tokens())).toBe(request);
     expect(request.bodyUsed).toBe(false);
   });
 
-  test('passes with its token in the form, and can be read again', async () => {
+  test('accepts a token in the form, and the handler can still read the body', async () => {
     const token = await tokens().token();
     const passed = await check.check(sent(new URLSearchParams({ _csrf: token, b: '2' })), tokens());
     expect(await passed.text()).toBe(`_csrf=${token}&b=2`);
@@ -207,7 +207,7 @@ describe('a request that changes data', () => {
     expect((await (await check.check(sent(form), tokens())).formData()).get('_csrf')).toBe(token);
   });
 
-  test('is refused with 403 without its token', async () => {
+  test('refuses a missing token with 403', async () => {
     const token = await tokens().token();
     const file = new FormData();
     file.set('_csrf', new Blob([token]), 'token.txt');
@@ -228,7 +228,7 @@ describe('a request that changes data', () => {
     await expect(check.check(right(), null)).rejects.toThrow(wrong);
   });
 
-  test('from another site is refused with its token too', async () => {
+  test('refuses a request from a different site, even with a valid token', async () => {
     const token = await tokens().token();
     for (const headers of [{ Origin: 'https://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }])
       await expect(
@@ -236,7 +236,7 @@ describe('a request that changes data', () => {
       ).rejects.toThrow(new HttpError(403, 'Another site sent the request'));
   });
 
-  test('is read up to 1 MiB', async () => {
+  test('reads a body of up to 1 MiB', async () => {
     const first = `_csrf=${await tokens().token()}&a=`;
     const of = (size: number) =>
       sent(first + 'x'.repeat(size - first.length), { 'Content-Type': `${FORM}; charset=utf-8` });

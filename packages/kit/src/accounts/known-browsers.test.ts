@@ -38,7 +38,7 @@ async function remembered(account: string, before = ''): Promise<string> {
 }
 
 describe('a known browser', () => {
-  test('is known from the moment of the sign-in, for half a year to the millisecond', async () => {
+  test('is recognized for half a year after the sign-in, to the millisecond', async () => {
     now = START;
     const cookie = await remembered('ada');
     for (const [at, known] of [
@@ -52,7 +52,7 @@ describe('a known browser', () => {
     }
   });
 
-  test('is known by every process, and only for its account', async () => {
+  test('is recognized by every process, and only for its account', async () => {
     now = START;
     const cookie = await remembered('ada');
     expect(await visit(cookie).knows('ada')).toBe(true);
@@ -61,13 +61,13 @@ describe('a known browser', () => {
     expect(visit(cookie).setCookie()).toBeNull();
   });
 
-  test.each(['Bearer x', 'DPoP x'])('is not known in a request with %s', async (authorization) => {
+  test.each(['Bearer x', 'DPoP x'])('is not recognized in a request with %s', async (authorization) => {
     now = START;
     const cookie = await remembered('ada');
     expect(await visit(cookie, { Authorization: authorization }).knows('ada')).toBe(false);
   });
 
-  test('is not known by a changed cookie', async () => {
+  test('is not recognized by a changed cookie', async () => {
     now = START;
     const cookie = await remembered('ada');
     const [at = '', proof = ''] = cookie.split(/-(.*)/);
@@ -83,7 +83,7 @@ describe('a known browser', () => {
       expect([changed, await visit(changed).knows('ada')]).toEqual([changed, false]);
   });
 
-  test('keeps the four latest accounts, and reads no more entries of a cookie', async () => {
+  test('remembers the last four accounts, and further entries of its cookie are ignored', async () => {
     now = START;
     let cookie = '';
     for (const account of ['a', 'b', 'c', 'd', 'e', 'd'])
@@ -97,7 +97,7 @@ describe('a known browser', () => {
     expect(await knows(`x.${fifth}.${fifth}-`)).toEqual([true, false, false, false, false]);
   });
 
-  test('is known again after the store was away for a moment', async () => {
+  test('is recognized again after a failure of the store', async () => {
     now = START;
     const cookie = await remembered('ada');
     let isAway = true;

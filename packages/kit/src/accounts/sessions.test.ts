@@ -73,7 +73,7 @@ async function signedIn(person = ADA): Promise<{ readonly id: string; readonly s
 }
 
 describe('a session', () => {
-  test('is not started by reading', async () => {
+  test('is not started by a read', async () => {
     const session = visit();
     expect([
       await session.get('a'),
@@ -84,7 +84,7 @@ describe('a session', () => {
     expect([session.setCookie(), await rows()]).toEqual([null, 0]);
   });
 
-  test('is started by a value, and has it in the next request', async () => {
+  test('is started by a write, and the next request reads the value', async () => {
     const session = visit();
     await session.set('a', { b: 1 });
     expect(cookieOf(session)?.age).toBe(2 * HOUR);
@@ -101,7 +101,7 @@ describe('a session', () => {
     ]);
   });
 
-  test('of a person remembers who signed in, when and how', async () => {
+  test('stores who signed in, when and how', async () => {
     const session = visit();
     await session.signIn(ADA, { amr: ['pwd'], acr: 'high' });
     expect(cookieOf(session)?.age).toBe(LIFETIME);
@@ -134,7 +134,7 @@ describe('a session', () => {
     expect(await visit(id, 'Basic x').person()).toEqual(ADA);
   });
 
-  test('is found by nothing but its id', async () => {
+  test('is found only by its id, not by its secret or hash', async () => {
     const { id, secret } = await signedIn();
     const { rows: stored } = await database.execute<{ id_hash: string }>(
       'SELECT id_hash FROM host_sessions',
@@ -163,7 +163,7 @@ describe('the lifetime of a session', () => {
   test.each([
     ['a long one', LIFETIME, HOUR * 1000],
     ['a short one', 1000, 500_000],
-  ])('of %s grows only after a while', async (_, lifetime, after) => {
+  ])('of %s is extended only after part of it has passed', async (_, lifetime, after) => {
     shared = sessionsFor(lifetime);
     const { id } = await signedIn();
     now += after;
@@ -178,7 +178,7 @@ describe('the lifetime of a session', () => {
     expect(await visit(id).person()).toEqual(ADA);
   });
 
-  test('without a person is never longer than that of a person', () => {
+  test('without a person is never longer than with one', () => {
     expect(sessionsFor(1000).lifetimeFor(null)).toBe(1000);
     expect(sessionsFor(1000).lifetimeFor(ADA)).toBe(1000);
     expect(sessionsFor(LIFETIME).lifetimeFor(null)).toBe(2 * HOUR);
@@ -186,7 +186,7 @@ describe('the lifetime of a session', () => {
 });
 
 describe('signing in', () => {
-  test('keeps the secret and the data of a visitor, under a new id', async () => {
+  test('keeps the secret and the data of a visitor under a new id', async () => {
     const before = visit();
     await before.set('basket', 'full');
     const session = visit(idOf(before));
@@ -210,7 +210,7 @@ describe('signing in', () => {
   });
 
   test.each([GRACE, { provider: 'others', id: 'ada' }])(
-    'as another person (%j) ends the session of the first one',
+    'as a different person (%j) ends the earlier session',
     async (other) => {
       const { id, secret } = await signedIn();
       await visit(id).set('basket', 'full');
@@ -226,7 +226,7 @@ describe('signing in', () => {
 });
 
 describe('signing out', () => {
-  test('ends the session, and says so', async () => {
+  test('ends the session and notifies the listeners', async () => {
     const { id, secret } = await signedIn();
     const session = visit(id);
     await session.signOut();
@@ -236,7 +236,7 @@ describe('signing out', () => {
     expect([await rows(), told]).toEqual([0, [{ session: secret }, 'committed']]);
   });
 
-  test('of a visitor ends the session, and tells no one', async () => {
+  test('of a visitor ends the session and notifies no listener', async () => {
     const before = visit();
     await before.secret();
     await visit(idOf(before)).signOut();
@@ -250,7 +250,7 @@ describe('signing out', () => {
     expect(told).toEqual([]);
   });
 
-  test('everywhere ends every session of the person, and of no one else', async () => {
+  test('everywhere ends every session of the person, and of no other person', async () => {
     const own = [await signedIn(), await signedIn()];
     const others = [await signedIn(GRACE), await signedIn({ provider: 'others', id: 'ada' })];
     expect(await shared.rows.removeOfPerson(ADA)).toBe(2);
@@ -267,7 +267,7 @@ describe('signing out', () => {
     expect(await shared.rows.removeOfPerson(ADA)).toBe(0);
   });
 
-  test('in another request meanwhile makes a write have no effect', async () => {
+  test('in a concurrent request makes a later write have no effect', async () => {
     const { id } = await signedIn();
     const session = visit(id);
     expect(await session.person()).toEqual(ADA);
@@ -281,7 +281,7 @@ describe('signing out', () => {
   });
 });
 
-test('ended sessions are removed with every twentieth new one, at most a hundred at a time', async () => {
+test('every twentieth new session removes up to 100 expired ones', async () => {
   for (let count = 0; count < 120; count += 1)
     await database.execute(
       'INSERT INTO host_sessions (id_hash, data, secret, created_at, expires_at) VALUES (?, ?, ?, ?, ?)',

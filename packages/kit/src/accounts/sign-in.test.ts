@@ -42,11 +42,11 @@ const during = <T>(address: string, browser: Partial<KnownBrowser>, work: () => 
   return runWithContext(new RequestContext(parts, request, () => address), work);
 };
 
-describe('a sign-in that fails', () => {
+describe('a failed sign-in', () => {
   test.each([
     ['ada', ADA],
     ['eve', null],
-  ])('of %s is an event and a line with the account %j', async (identifier, person) => {
+  ])('with the identifier %s records an event and a log line with the account %j', async (identifier, person) => {
     const { said, authenticate } = guarded();
     expect(await authenticate(identifier, 'wrong')).toBeNull();
     const failed = { person, address: null, requestId: null };
@@ -56,7 +56,7 @@ describe('a sign-in that fails', () => {
     ]);
   });
 
-  test('is slowed down after five, in any spelling, and this is said once', async () => {
+  test('is slowed down after five failures in any spelling, with one event and one log line', async () => {
     const { time, said, authenticate } = guarded();
     for (const spelling of ['ada', 'ADA', ' ada ', 'ａda', 'Ada'])
       await authenticate(spelling, 'wrong');
@@ -82,7 +82,7 @@ describe('a sign-in in a request', () => {
   const unknown = { knows: async () => false, remember: async () => {} };
   const known = { knows: async () => true, remember: async () => {} };
 
-  test('is counted for its network', async () => {
+  test('counts its failures for its network', async () => {
     const { said, authenticate } = guarded();
     const wrong = () => authenticate('ada', 'wrong');
     for (let times = 0; times < 5; times += 1) await during('192.0.2.1', unknown, wrong);
@@ -91,7 +91,7 @@ describe('a sign-in in a request', () => {
     expect(await during('192.0.2.2', unknown, wrong)).toBeNull();
   });
 
-  test('of a known browser is counted for its account alone', async () => {
+  test('of a known browser counts its failures only for the account', async () => {
     const { authenticate } = guarded();
     const wrong = (identifier: string) => () => authenticate(identifier, 'wrong');
     for (let times = 0; times < 5; times += 1) await during('192.0.2.1', unknown, wrong('ada'));
@@ -103,7 +103,7 @@ describe('a sign-in in a request', () => {
     expect(await during('192.0.2.2', unknown, wrong('ada'))).toBeNull();
   });
 
-  test('is remembered by the browser only if it is right', async () => {
+  test('makes the browser known only if the password is right', async () => {
     const { authenticate } = guarded();
     const accounts: string[] = [];
     const browser = {

@@ -8,7 +8,7 @@ function nested(levels: number): object {
   return value;
 }
 
-test('a value on which a schema fails is not of its type, and the promise does not reject', async () => {
+test('a value that makes a schema fail is rejected without an unhandled promise rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => void unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -20,7 +20,7 @@ test('a value on which a schema fails is not of its type, and the promise does n
   expect(unhandled).toEqual([]);
 });
 
-test('a value of the type is parsed, and unknown members are omitted', () => {
+test('a valid value is parsed, and unknown members are omitted', () => {
   expect(readAs('ContentBlock', { type: 'text', text: 'x', extra: 1 })).toEqual({
     type: 'text',
     text: 'x',

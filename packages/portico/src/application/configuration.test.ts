@@ -9,13 +9,13 @@ import type { KitConfigInput } from './typed-configuration.ts';
 
 describe('merging configuration', () => {
   // @shows HOST-1.1
-  test('maps merge by key, at every depth', () => {
+  test('merges maps by key, at every depth', () => {
     const merged = mergeConfig({ a: { x: 1, y: { p: 1 } }, b: 1 }, { a: { y: { q: 2 } }, c: 3 });
     expect(merged).toEqual({ a: { x: 1, y: { p: 1, q: 2 } }, b: 1, c: 3 });
   });
 
   // @shows HOST-1.1
-  test('arrays merge by position: items beyond the later array stay', () => {
+  test('merges arrays by position, and keeps items beyond the end of the later array', () => {
     expect(mergeConfig({ list: ['mcp:tools'] }, { list: ['a', 'b'] })).toEqual({
       list: ['a', 'b'],
     });
@@ -28,7 +28,7 @@ describe('merging configuration', () => {
   });
 
   // @shows HOST-1.1
-  test('anything else is replaced, and undefined changes nothing', () => {
+  test('replaces any other value, and ignores undefined', () => {
     const claims = () => ({});
     expect(
       mergeConfig({ a: 1, b: [1], c: { d: 1 } }, { a: undefined, b: 'text', c: claims }),
@@ -40,7 +40,7 @@ describe('merging configuration', () => {
   });
 
   // @shows AS-2.9
-  test('several plugins contribute to one map without overwriting each other, and the application switches one off', () => {
+  test('lets several plugins add to one map, and the application disable an entry', () => {
     const merged = mergeConfig(
       { csrf_exempt_routes: { one: true } },
       { csrf_exempt_routes: { two: true } },
@@ -49,7 +49,7 @@ describe('merging configuration', () => {
     expect(merged).toEqual({ csrf_exempt_routes: { one: false, two: true } });
   });
 
-  test('a key named __proto__ is an ordinary key', () => {
+  test('treats a key named __proto__ as an ordinary key', () => {
     const hostile = JSON.parse(
       '{"__proto__":{"polluted":true},"a":{"__proto__":{"polluted":true}}}',
     ) as object;
@@ -62,7 +62,7 @@ describe('merging configuration', () => {
     noNullPrototype: true,
   });
 
-  test('merging nothing changes nothing, and neither does merging a map with itself', () => {
+  test('changes nothing if nothing is merged, or a map is merged with itself', () => {
     fc.assert(
       fc.property(tree, (map) => {
         expect(mergeConfig(map)).toEqual(map);
@@ -72,7 +72,7 @@ describe('merging configuration', () => {
     );
   });
 
-  test('the later map takes precedence for each key that it has', () => {
+  test('gives the later map precedence for each key that it has', () => {
     fc.assert(
       fc.property(tree, tree, (one, other) => {
         const merged = mergeConfig(one, other);
@@ -97,13 +97,13 @@ describe('validating configuration', () => {
     ),
   };
 
-  test("fills in defaults, and keeps the application's own keys", () => {
+  test('fills in defaults and keeps the keys of the application', () => {
     const config = validateConfig({ one: { name: 'x' }, two: {}, own: [1] }, schemas);
     expect(config).toEqual({ one: { name: 'x', ttl: 5 }, two: {}, own: [1] });
   });
 
   // @shows AS-2.16
-  test('reports all problems at once, each by its key in colon form', () => {
+  test('reports all problems at once, each with its key in colon form', () => {
     const attempt = () =>
       validateConfig({ one: { ttl: 'x', nmae: 1 }, two: { bad: 'x', good: 1 } }, schemas);
     expect(attempt).toThrow(ConfigurationError);
@@ -128,14 +128,14 @@ describe('validating configuration', () => {
 });
 
 describe('the configuration of an application', () => {
-  test('uses only declared keys of the kit', () => {
+  test('accepts only the declared keys of the kit', () => {
     expectTypeOf<Exclude<keyof KitConfigInput, 'name' | 'branding'>>().toEqualTypeOf<
       keyof KitConfig
     >();
     expectTypeOf<KitConfig>().toExtend<KitConfigInput>();
   });
 
-  test("has its own keys checked with the application's schemas", () => {
+  test('has its own keys validated with the schemas of the application', () => {
     const definition = (city: unknown) => ({
       config: { public_url: 'https://app.example', imprint: { city } },
       configuration: { imprint: z.strictObject({ city: z.string({ error: 'must be a city' }) }) },
@@ -144,7 +144,7 @@ describe('the configuration of an application', () => {
     expect(() => readConfiguration(definition(5), {})).toThrow('imprint:city: must be a city');
   });
 
-  test('says where APP_ENV=dev was looked for, if http needs it', () => {
+  test('reports where APP_ENV=dev was looked for, if an http URL needs it', () => {
     const read = (env: Record<string, string>) => () =>
       readConfiguration(
         { config: { public_url: 'http://localhost:3000' }, directory: '/srv/app/src' },
@@ -157,7 +157,7 @@ describe('the configuration of an application', () => {
     expect(read({ APP_ENV: 'prod' })).not.toThrow('APP_ENV: is not');
   });
 
-  test('is that of the current folder by default', () => {
+  test('uses the current folder by default', () => {
     const config = { public_url: 'https://app.example' };
     const storage = (directory?: string) =>
       readConfiguration({ config, directory }, {}).storageDirectory;

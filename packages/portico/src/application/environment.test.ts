@@ -17,17 +17,17 @@ describe('the environment of an application', () => {
     expect(loadEnvironment(folder, {})).toEqual({ A: '1', B: 'two words' });
   });
   // @shows HOST-1.2
-  test('.env.local replaces all of .env', () => {
+  test('is read from .env.local instead of .env if both exist', () => {
     write('.env', 'A=1\nB=2\n');
     write('.env.local', 'A=local\n');
     expect(loadEnvironment(folder, {})).toEqual({ A: 'local' });
   });
   // @shows HOST-1.2
-  test("the process's own values take precedence", () => {
+  test('prefers the values of the process environment', () => {
     write('.env', 'A=1\nB=2\n');
     expect(loadEnvironment(folder, { A: 'own' })).toEqual({ A: 'own', B: '2' });
   });
-  test("nothing is written into the process's environment", () => {
+  test('is not written into the process environment', () => {
     write('.env', 'PORTICO_TEST_VALUE=1\n');
     loadEnvironment(folder);
     expect(process.env['PORTICO_TEST_VALUE']).toBeUndefined();

@@ -155,7 +155,7 @@ async function proved(
   return client.id;
 }
 
-describe('a client cannot be registered for a feature that is off, by an operator or by itself', () => {
+describe('an operator or a client cannot register a client that needs a disabled feature', () => {
   const PICTURE = Buffer.from('GIF89a\x08\0\x08\0', 'latin1');
   const switches: readonly (readonly [
     Partial<OAuthServerConfig>,
@@ -223,7 +223,7 @@ describe('a client cannot be registered for a feature that is off, by an operato
   const pick = (from: object, names: readonly string[]) =>
     Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
 
-  test('and a client that had keys before gets no new ones', async () => {
+  test('and a client with keys gets no new ones while keys are disabled', async () => {
     const { client } = await clientPartsWith({ private_key_jwt: true }).clients.create(KEYED);
     const jwks = { keys: [newKey('ES256').jwk] };
     const update = (config: Partial<OAuthServerConfig>) =>
@@ -233,8 +233,8 @@ describe('a client cannot be registered for a feature that is off, by an operato
   });
 });
 
-describe('clients that register themselves', () => {
-  test('have no endpoint unless it is switched on', () => {
+describe('dynamic client registration', () => {
+  test('has no endpoint unless it is enabled', () => {
     expect(registrationWith().register).toBeUndefined();
     expect(registrationWith({ registration: 'off' }).register).toBeUndefined();
     expect(registrationWith({ registration: 'open' }).register).toBeDefined();
@@ -243,7 +243,7 @@ describe('clients that register themselves', () => {
   test.each<['open' | 'initial_access_token', number | string]>([
     ['open', 201],
     ['initial_access_token', 'missing_token'],
-  ])('register with %s as it says', async (mode, outcome) => {
+  ])('follows its configured mode: %s', async (mode, outcome) => {
     const { register, initialAccessTokens } = registrationWith({ registration: mode });
     const ask = (headers: Readonly<Record<string, string>>) =>
       register?.(
@@ -268,8 +268,8 @@ describe('clients that register themselves', () => {
   });
 });
 
-describe('a document URL', () => {
-  test('is blocked also without any use, if it can be a client; any other unknown id is not', async () => {
+describe('revoking an unknown client id', () => {
+  test('blocks it if it can be a document URL, and is refused for any other id', async () => {
     const { clients } = clientPartsWith();
     const url = `https://client.example/${crypto.randomUUID()}.json`;
     expect(await clients.revoke(url)).toMatchObject({ wasKnown: false });
@@ -281,7 +281,7 @@ describe('a document URL', () => {
 });
 
 describe('client authentication', () => {
-  test('works with its secret; many failures from one network are slowed down, at every endpoint', async () => {
+  test('accepts the secret, and slows down repeated failures from one network at every endpoint', async () => {
     const parts = clientPartsWith();
     const { client, secret } = await parts.clients.create(WEB);
     const form = { client_id: client.id, client_secret: 'wrong' };
@@ -297,7 +297,7 @@ describe('client authentication', () => {
     expect(events.map(({ type }) => type)).toContain('client_authentication_slowed');
   });
 
-  test('accepts an assertion that names this server by its issuer or one of its endpoints', async () => {
+  test('accepts an assertion whose audience is the issuer or one of its endpoints', async () => {
     const parts = clientPartsWith({ private_key_jwt: true });
     const { client } = await parts.clients.create(KEYED);
     const asserting = (audience: string) =>
@@ -318,7 +318,7 @@ describe('client authentication', () => {
     expect(await refusalOf(proved(parts, again))).toContain(REFUSED);
   });
 
-  test('refuses an assertion where keys are off', async () => {
+  test('refuses an assertion while keys are disabled', async () => {
     const { client } = await clientPartsWith({ private_key_jwt: true }).clients.create(KEYED);
     const assertion = withAssertion(signed(OWN, headerOf(OWN), claimsOf(client.id, ISSUER, now)));
     for (const config of [{}, { private_key_jwt: false }])
@@ -327,7 +327,7 @@ describe('client authentication', () => {
       });
   });
 
-  test("reports if the client's published keys cannot be fetched, and never those of others", async () => {
+  test('reports that the published keys of this client cannot be fetched, not those of others', async () => {
     const on = clientPartsWith({ private_key_jwt: true });
     const jwksUri = 'https://client.example/keys';
     const { client } = await on.clients.create({ ...WEB, jwksUri });
@@ -341,7 +341,7 @@ describe('client authentication', () => {
     expect(await on.keyProblems((await on.clients.create(KEYED)).client)).toEqual([]);
   });
 
-  test('fetches no keys for a document from a host that documents may not name', async () => {
+  test('fetches no keys for a document from a host that documents may not use', async () => {
     const on = clientPartsWith({ private_key_jwt: true });
     const { client } = await on.clients.create({ ...WEB, jwksUri: 'https://denied.example/keys' });
     const id = `https://denied.example/${crypto.randomUUID()}.json`;

@@ -11,7 +11,7 @@ const strict: Feature = {
   profile: { ...(fapi2.profile as ProfileOffer), name: 'strict', isServers: () => true },
 };
 
-test('a server of a profile does not start without what the profile needs', () => {
+test('a server with a profile does not start without the features that the profile needs', () => {
   const contributed = { clientAssertions: {}, binding: null, directRequests: {} };
   const features = [strict, signingAlgorithms];
   expect(() => requireNeeds(features, CONFIG, contributed)).toThrow(
@@ -24,7 +24,7 @@ test('a server of a profile does not start without what the profile needs', () =
   expect(() => requireNeeds([fapi2], CONFIG, {})).not.toThrow();
 });
 
-test('a server of two profiles does not start', () => {
+test('a server with two profiles does not start', () => {
   expect(profileProblems([strict], CONFIG)).toEqual([]);
   const both = profileProblems([strict, fapi2], { ...CONFIG, profile: 'fapi2' });
   expect(both.map(({ message }) => message)).toEqual([
@@ -32,7 +32,7 @@ test('a server of two profiles does not start', () => {
   ]);
 });
 
-test('a client whose profile no feature provides gets nothing, even at a server of another one', () => {
+test('a client with an unknown profile is allowed no algorithm, even if the server has a profile', () => {
   const profiles = collectProfiles([strict], CONFIG);
   const client = { profile: 'fapi2', grants: ['authorization_code' as const] };
   expect(profiles.of(client)).toMatchObject({ algorithms: [], longestCode: 0 });

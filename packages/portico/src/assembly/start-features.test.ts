@@ -16,7 +16,7 @@ function issue(offered: readonly ClientDemand[], client: Partial<Client>): void 
   for (const check of issuanceChecks) void check({ ...NO_DEMANDS, ...client } as Client, [], null);
 }
 
-describe('a client that requires what no feature provides', () => {
+describe('a client with a requirement that no feature implements', () => {
   test.each(['pushesRequests', 'dpopBoundAccessTokens'] as const)('gets no token: %s', (field) => {
     const others = demands().filter((demand) => demand.field !== field);
     expect(() => issue(others, { [field]: true })).toThrowError(

@@ -17,14 +17,14 @@ function createTelling() {
 }
 
 describe('replays that ended nothing', () => {
-  test('are reported five times a minute for each authorization', () => {
+  test('are reported at most five times a minute for each authorization', () => {
     const { told } = createTelling();
     expect([told('one', 20), told('another', 4), told('another', 4), told('one', 20)]).toEqual([
       5, 4, 1, 0,
     ]);
   });
 
-  test('are reported again a minute after the first one', () => {
+  test('are reported again one minute after the first one', () => {
     const { told, passes } = createTelling();
     expect(told('one', 4)).toBe(4);
     passes(59_999);
@@ -42,7 +42,7 @@ describe('replays that ended nothing', () => {
     expect(told('one', 20)).toBe(5);
   });
 
-  test('are remembered for ten thousand authorizations: the one reported longest ago is dropped', () => {
+  test('are counted for 10,000 authorizations, and the one reported longest ago is dropped', () => {
     const { told, isRecorded } = createTelling();
     expect([told('one', 20), told('another', 4)]).toEqual([5, 4]);
     for (let count = 2; count < 10_000; count += 1) isRecorded(`other ${count}`);

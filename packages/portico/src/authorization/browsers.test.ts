@@ -49,7 +49,7 @@ describe('a browser without a cookie', () => {
     ['https://portal.example', '', `${HTTPS}=`, '; Path=/; HttpOnly; SameSite=Lax; Secure'],
     ['http://localhost:8080', '', `${HTTP}=`, '; Path=/; HttpOnly; SameSite=Lax'],
     ['https://portal.example', '/id', `${HTTPS}%2Fid=`, '; Path=/; HttpOnly; SameSite=Lax; Secure'],
-  ])('gets one from %s%s', async (issuer, basePath, name, attributes) => {
+  ])('gets a cookie from %s%s', async (issuer, basePath, name, attributes) => {
     const { browsers, request } = start({ issuer, basePath });
     const given = (await browsers.setCookie(request())) ?? '';
     expect([given.slice(0, name.length), given.slice(given.indexOf(';'))]).toEqual([
@@ -58,7 +58,7 @@ describe('a browser without a cookie', () => {
     ]);
   });
 
-  test('gets none from a request that is not a navigation', async () => {
+  test('gets no cookie if the request is not a navigation', async () => {
     const { browsers, request } = start();
     const given = async (init: Sent) => (await browsers.setCookie(request('', init))) !== null;
     expect(await given({ headers: { 'Sec-Fetch-Dest': 'document' } })).toBe(true);
@@ -73,7 +73,7 @@ describe('a browser without a cookie', () => {
     expect(await browsers.setCookie(posted)).toBeNull();
   });
 
-  test('is distinguished by a secret that is the same for the whole request and afterwards', async () => {
+  test('gets a secret that stays the same during the request and in later ones', async () => {
     const { browsers, request } = start();
     const [one, other] = [request(), request()];
     const secret = await browsers.secret(one, ADA);
@@ -86,7 +86,7 @@ describe('a browser without a cookie', () => {
 });
 
 describe('the secret of a browser', () => {
-  test('stays for one person without another cookie, and is a different one for each person', async () => {
+  test('stays the same for one person without a new cookie, and differs for each person', async () => {
     const { browsers, request, cookieFor } = start();
     const cookie = await cookieFor(ADA);
     const [first, second] = [request(cookie), request(cookie, { method: 'POST' })];
@@ -106,7 +106,7 @@ describe('the secret of a browser', () => {
       );
   });
 
-  test('is kept through sign-in, and its cookie is for this person from then on', async () => {
+  test('stays the same at sign-in, and its cookie then belongs to the person', async () => {
     const { browsers, request, cookieFor } = start();
     const visitor = await cookieFor(null);
     expect(await cookieFor(null, visitor)).toBe(visitor);
@@ -119,7 +119,7 @@ describe('the secret of a browser', () => {
     expect(await browsers.setCookie(later)).toBeNull();
   });
 
-  test('changes after another person, also if the first one returns, and the response to a form says so', async () => {
+  test('changes after a different person uses it, even if the first one returns', async () => {
     const { browsers, request, cookieFor } = start();
     const adas = await cookieFor(ADA);
     const before = await browsers.secret(request(adas), ADA);
@@ -131,7 +131,7 @@ describe('the secret of a browser', () => {
     expect(await browsers.secret(request(graces), ADA)).not.toBe(before);
   });
 
-  test('changes when it is renewed, whatever the browser sent', async () => {
+  test('changes when it is renewed, whatever cookie the browser sent', async () => {
     const { browsers, request, cookieFor } = start();
     for (const cookie of ['', await cookieFor(null), await cookieFor(ADA)]) {
       const visit = request(cookie, { method: 'POST' });
@@ -147,7 +147,7 @@ describe('the secret of a browser', () => {
     }
   });
 
-  test('survives a new cookie key, and the cookie is set again', async () => {
+  test('survives a change of the cookie key, and the cookie is set again', async () => {
     const { browsers, request, cookieFor, time } = start();
     const cookie = await cookieFor(ADA);
     const secret = await browsers.secret(request(cookie), ADA);
@@ -164,7 +164,7 @@ describe('the secret of a browser', () => {
     expect(await browsers.setCookie(request(again))).toBeNull();
   });
 
-  test('is kept from another release', async () => {
+  test('can be read from the cookie of an earlier release', async () => {
     const { browsers, request } = start();
     const sealed =
       '694.XkGjne2bX1V4mW4bYvWyLSDrqU2VuykoehYQPIbxtDagjIGQoLK7Cb6PwSMS0C0E0HDSADKlmjT5rXto1n07vZaA9BQrDyD243_I7OwbYz3YwaFjeynrcjtAaFo1q4Bp4bdr_wX9x5bJOCU5qjaYTFuH';
@@ -174,8 +174,8 @@ describe('the secret of a browser', () => {
   });
 });
 
-describe('with several cookies', () => {
-  test('the person’s own is used first, then one of a signed-out visitor, then another person’s, in any order', async () => {
+describe('a browser with several cookies', () => {
+  test('uses the cookie of the person first, then of a visitor, then of a different person', async () => {
     const { browsers, request, cookieFor } = start();
     const [adas, graces, ownerless] = [
       await cookieFor(ADA),
@@ -200,7 +200,7 @@ describe('with several cookies', () => {
       expect(await browsers.secret(request(order.join('; ')), ADA)).toBe(unclaimed);
   });
 
-  test('the last four with our name are tried, if they are no longer than ours', async () => {
+  test('has only the last four cookies tried, and none that is too long', async () => {
     const { browsers, request, cookieFor, opened } = start();
     const adas = await cookieFor(ADA);
     const own = await browsers.secret(request(adas), ADA);
@@ -227,7 +227,7 @@ describe('with several cookies', () => {
     expect(opened).toEqual(['x'.repeat(200)]);
   });
 
-  test('one that cannot be opened counts as missing: the browser gets another, and not from a form', async () => {
+  test('gets a new cookie for one that cannot be opened, except in the response to a form', async () => {
     const { browsers, request } = start();
     for (const value of ['', 'x', `694.${'A'.repeat(100)}`]) {
       expect(await browsers.setCookie(request(`${HTTPS}=${value}`))).not.toBeNull();

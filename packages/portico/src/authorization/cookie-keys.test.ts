@@ -34,8 +34,8 @@ function installation(keys = new Map<number, string>()) {
   };
 }
 
-describe('a key of the cookies', () => {
-  test('seals for thirty days and has 256 bits; keys that no cookie needs are removed', async () => {
+describe('a cookie key', () => {
+  test('has 256 bits, seals for 30 days, and is removed when no valid cookie needs it', async () => {
     const { start, asked, keys } = installation();
     const { sealer, time } = start(START + LIFETIME);
     const first = await sealer.seal('c', 'one');
@@ -64,14 +64,14 @@ describe('a key of the cookies', () => {
     expect(asked).toEqual(['make 694, keep from 693', 'find 694']);
   });
 
-  test('of an earlier process is reused instead of making a new one', async () => {
+  test('from an earlier process is reused', async () => {
     const { start, keys } = installation(new Map([[694, 'k'.repeat(43)]]));
     const { sealer } = start(START);
     expect(await start(START).sealer.open('c', await sealer.seal('c', 'text'))).toBe('text');
     expect(keys.get(694)).toBe('k'.repeat(43));
   });
 
-  test('opens cookies for as long as they are valid, and is not read afterwards', async () => {
+  test('opens cookies while they are valid, and is not read afterwards', async () => {
     const { start, asked } = installation();
     const sealed = await start(START + PERIOD - 1).sealer.seal('c', 'text');
     asked.length = 0;
@@ -83,7 +83,7 @@ describe('a key of the cookies', () => {
     expect(asked).toEqual(['find 694']);
   });
 
-  test('of the next period is read when a clock may be that far ahead, and not before', async () => {
+  test('of the next period is read only if a clock ahead could already use it', async () => {
     const { start, asked } = installation();
     const sealed = await start(START + PERIOD).sealer.seal('c', 'text');
     asked.length = 0;
@@ -95,7 +95,7 @@ describe('a key of the cookies', () => {
     expect(asked).toEqual(['find 695']);
   });
 
-  test('that the store has lost is read again', async () => {
+  test('that was missing from the store is read again', async () => {
     const { start, keys } = installation();
     const sealed = await start(START).sealer.seal('c', 'text');
     const key = keys.get(694) ?? '';
@@ -118,8 +118,8 @@ describe('a key of the cookies', () => {
   });
 });
 
-describe('what is sealed', () => {
-  test('is opened only under its name, and other text causes no read of the store', async () => {
+describe('a sealed cookie value', () => {
+  test('is opened only under its name, and any other text causes no read from the store', async () => {
     const { start, asked } = installation();
     const sealed = await start(START).sealer.seal('a', 'text');
     const { sealer } = start(START);
@@ -141,7 +141,7 @@ describe('what is sealed', () => {
     expect(await sealer.open('a', await sealer.seal('a', ''))).toBe('');
   });
 
-  test('by another release is opened for as long as it is valid', async () => {
+  test('from an earlier release is opened while it is valid', async () => {
     const { start } = installation(new Map([[694, 'k'.repeat(43)]]));
     const { sealer, sealing } = start(1_800_000_000_000);
     expect(
@@ -151,7 +151,7 @@ describe('what is sealed', () => {
     expect(await sealing.open('a purpose', text)).toBe('content');
   });
 
-  test('is refused if too old, or from a clock too far ahead, to the millisecond', async () => {
+  test('is refused if it is too old or too far in the future, to the millisecond', async () => {
     const { start } = installation();
     const { sealing, time } = start(START + PERIOD / 2);
     const sealed = await sealing.seal('p', 'text');

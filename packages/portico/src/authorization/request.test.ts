@@ -122,13 +122,13 @@ async function toldAt(position: number): Promise<string> {
 }
 
 test.each(STEPS.map(([told], position) => ({ position, told })))(
-  'of several errors, the one of the first check is reported: $told',
+  'the error of the first failed check of a request is reported: $told',
   async ({ position, told }) => {
     expect(await toldAt(position)).toContain(told);
   },
 );
 
-test('an error of the server is not reported to the client', async () => {
+test('a server error in the checks of a request is not reported to the client', async () => {
   const right = STEPS.flatMap(([, , parameters]) => Object.entries(parameters));
   const sent = new URLSearchParams();
   for (const [name, value] of right) if (value !== undefined) sent.append(name, value);

@@ -10,7 +10,7 @@ const redirectUri = 'https://client.example/callback';
 const error = new OAuthError('access_denied', 'The person said no.', 'for the log');
 
 // RFC 6749 sections 4.1.2 and 4.1.2.1, and RFC 9207.
-test('a response has a code or an error with its description, the state and the issuer', () => {
+test('an authorization response contains the code or the error, the state and the issuer', () => {
   expect(urlOf({ redirectUri, state: 'a b', result: { code: 'c' } })).toBe(
     'https://client.example/callback?code=c&state=a+b&iss=https%3A%2F%2Fportal.example',
   );
@@ -20,7 +20,7 @@ test('a response has a code or an error with its description, the state and the 
   );
 });
 
-test('a response to a request without a state has none', () => {
+test('an authorization response has no state if the request had none', () => {
   expect(urlOf({ redirectUri, state: null, result: { code: 'c' } })).toBe(
     'https://client.example/callback?code=c&iss=https%3A%2F%2Fportal.example',
   );

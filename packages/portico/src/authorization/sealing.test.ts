@@ -25,7 +25,7 @@ function installation() {
 }
 
 // @shows MCP-15.9
-test('text sealed by one process is opened by any other, for the same purpose, until it is too old', async () => {
+test('sealed text is opened by any process, for the same purpose, until it is too old', async () => {
   const { start, pass } = installation();
   const [one, other] = [start().sealing, start().sealing];
   const sealed = await one.seal('a purpose', 'what was said');
@@ -38,7 +38,7 @@ test('text sealed by one process is opened by any other, for the same purpose, u
   expect(await other.open('a purpose', sealed)).toBeNull();
 });
 
-test('the same text is sealed differently each time, and a forged one does not open', async () => {
+test('sealed text is different each time, and a forged one cannot be opened', async () => {
   const { start } = installation();
   const { sealing } = start();
   const [one, two] = [await sealing.seal('p', 'text'), await sealing.seal('p', 'text')];
@@ -50,7 +50,7 @@ test('the same text is sealed differently each time, and a forged one does not o
   }
 });
 
-test('sealed text has a single spelling', async () => {
+test('sealed text can be opened only with its exact spelling', async () => {
   const { sealing } = installation().start();
   const sealed = await sealing.seal('p', 'text');
   expect(await sealing.open('p', sealed)).toBe('text');
@@ -58,7 +58,7 @@ test('sealed text has a single spelling', async () => {
     expect(await sealing.open('p', other)).toBeNull();
 });
 
-test('sealed text is not a cookie, and a cookie is not sealed text', async () => {
+test('sealed text cannot be used as a cookie, nor a cookie as sealed text', async () => {
   const { sealer, sealing } = installation().start();
   expect(
     await sealer.open('portico_request_a', await sealing.seal('portico_request_a', 'text')),
@@ -68,7 +68,7 @@ test('sealed text is not a cookie, and a cookie is not sealed text', async () =>
   ).toBeNull();
 });
 
-test('text from the future is not opened, except for the clock difference', async () => {
+test('sealed text from the future cannot be opened, apart from the allowed clock difference', async () => {
   const { start, pass } = installation();
   const { sealing } = start();
   const sealed = await sealing.seal('p', 'text');
@@ -78,7 +78,7 @@ test('text from the future is not opened, except for the clock difference', asyn
   expect(await sealing.open('p', sealed)).toBeNull();
 });
 
-test('without its key it cannot be opened, and an invented key number makes no key', async () => {
+test('sealed text cannot be opened without its key, and an invented key number creates no key', async () => {
   const { start, keys } = installation();
   const sealed = await start().sealing.seal('p', 'text');
   const [, text = ''] = sealed.split('.');

@@ -6,7 +6,7 @@ const sent = (...pairs: [name: string, value: string][]) =>
   createParameters(new URLSearchParams(pairs));
 const taken = (hint: Hint, value: string) => readHint(sent([hint, value]), hint);
 
-test('a login_hint is passed on as sent, up to 254 characters', () => {
+test('a login_hint of up to 254 characters is passed on as sent', () => {
   for (const hint of ['ada@example.com', ' ada ', '"><script>', 'ädä', 'x'.repeat(254)])
     expect(taken('login_hint', hint)).toBe(hint);
   for (const hint of [
@@ -23,7 +23,7 @@ test('a login_hint is passed on as sent, up to 254 characters', () => {
     expect(taken('login_hint', hint)).toBeUndefined();
 });
 
-test('ui_locales are passed on if they look like tags, up to 200 characters', () => {
+test('ui_locales of up to 200 characters are passed on if they look like language tags', () => {
   for (const locales of ['de', 'de-AT en', 'x'.repeat(200)])
     expect(taken('ui_locales', locales)).toBe(locales);
   for (const locales of [
@@ -40,7 +40,7 @@ test('ui_locales are passed on if they look like tags, up to 200 characters', ()
     expect(taken('ui_locales', locales)).toBeUndefined();
 });
 
-test('a repeated one counts as missing, whatever its value', () => {
+test('a repeated sign-in hint counts as missing, whatever its value', () => {
   expect(
     readHint(sent(['login_hint', 'ada'], ['login_hint', 'ada']), 'login_hint'),
   ).toBeUndefined();
@@ -48,7 +48,7 @@ test('a repeated one counts as missing, whatever its value', () => {
   expect(readHint(sent(['ui_locales', 'de']), 'login_hint')).toBeUndefined();
 });
 
-test('requested hints are passed on, each under its name, and no others', () => {
+test('the requested sign-in hints are passed on, each under its name, and no other parameters', () => {
   const both = sent(['ui_locales', 'de'], ['login_hint', 'ada'], ['state', 's']);
   expect(sentHints(both, ['login_hint', 'ui_locales'])).toEqual([
     ['login_hint', 'ada'],

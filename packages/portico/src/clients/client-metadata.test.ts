@@ -7,7 +7,7 @@ const KEYS = { jwks: '{"keys":[{"kty":"EC"}]}', jwksUri: null, algorithm: null }
 const DEMANDS = { pushesRequests: true, dpopBoundAccessTokens: true };
 const DEMANDED = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
 
-describe('A client is told how it authenticates', () => {
+describe('the metadata that a client receives', () => {
   test.each([
     ['by nothing', CLIENT, { token_endpoint_auth_method: 'none' }],
     [
@@ -33,7 +33,7 @@ describe('A client is told how it authenticates', () => {
         jwks_uri: 'https://client.example/k',
       },
     ],
-  ] as const)('%s, and what it requires', (_, client, says) => {
+  ] as const)('shows that it authenticates %s, and its requirements', (_, client, says) => {
     expect(authenticationMetadata(client, demands())).toStrictEqual(says);
     expect(authenticationMetadata({ ...client, ...DEMANDS }, demands())).toStrictEqual({
       ...says,

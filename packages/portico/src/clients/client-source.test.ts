@@ -8,6 +8,6 @@ test.each<[id: string, source: Partial<ClientSource> | null, isAdmitted: boolean
   [URL_OF_IT, null, false],
   [URL_OF_IT, { refusal: () => 'its host is denied' }, false],
   [URL_OF_IT, { refusal: () => null }, true],
-])('%s is admitted where the source of clients is %j: %s', (id, source, isAdmitted) => {
+])('the client id %s with the client source %j is admitted: %s', (id, source, isAdmitted) => {
   expect(admitsClient(id, source as ClientSource | null)).toBe(isAdmitted);
 });

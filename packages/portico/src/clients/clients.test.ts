@@ -132,7 +132,7 @@ const refusal = (problem: string) =>
   expect.objectContaining({ name: 'RegistrationError', message: problem }) as Error;
 
 describe('registering a client', () => {
-  test('stores it as the operator described it, with the hash of a secret that is returned once', async () => {
+  test('stores it as described, with the hash of a secret that is returned once', async () => {
     const { client, secret } = await clients.create(WEB, BY);
     expect(client).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
@@ -166,7 +166,7 @@ describe('registering a client', () => {
   test.each<[string, Partial<ClientRegistration>]>([
     ['is public', { public: true }],
     ['has keys of its own', { jwks: { keys: [OLD.jwk] } }],
-  ])('makes no secret for a client that %s', async (_, more) => {
+  ])('creates no secret for a client that %s', async (_, more) => {
     const { client, secret } = await clients.create({ ...WEB, ...more });
     expect([secret, client.secretHash]).toEqual([null, null]);
     expect(events).toEqual([
@@ -174,7 +174,7 @@ describe('registering a client', () => {
     ]);
   });
 
-  test('stores its site and its logo with it', async () => {
+  test('stores its site and its logo', async () => {
     const { client } = await clients.create({
       ...WEB,
       siteUri: 'https://client.example',
@@ -202,7 +202,7 @@ describe('registering a client', () => {
     expect(events).toEqual([]);
   });
 
-  test('returns an existing active client instead, without a secret', async () => {
+  test('returns an existing active client without a secret instead', async () => {
     const name = `Only one, ${crypto.randomUUID()}`;
     const isThere = (client: Client) => client.name === name;
     const first = await clients.createUnless({ ...WEB, name, logo: LOGO }, isThere, BY);
@@ -225,7 +225,7 @@ describe('registering a client', () => {
 });
 
 describe('finding a client', () => {
-  test('does not ask the store for invalid ids', async () => {
+  test('does not query the store for an invalid id', async () => {
     const id = await registered();
     watched.reads.length = 0;
     for (const none of ['', 'a\nb', 'ä', '\u007F', 'x'.repeat(256)])
@@ -236,7 +236,7 @@ describe('finding a client', () => {
     expect(watched.reads).toHaveLength(2);
   });
 
-  test('returns a revoked client, and not one that registered itself and has expired', async () => {
+  test('returns a revoked client, but not an expired one that registered itself', async () => {
     const revoked = await registered();
     await clients.revoke(revoked);
     expect(await found(revoked)).toMatchObject({ revokedAt: NOW });
@@ -249,7 +249,7 @@ describe('finding a client', () => {
     expect(await found(revoked)).not.toBeNull();
   });
 
-  test('shows one without its hashes, and why it is refused', async () => {
+  test('shows it without its hashes, and with the reason if it is refused', async () => {
     const id = await registered();
     const shown = await clients.show(id);
     expect(shown).toMatchObject({
@@ -268,7 +268,7 @@ describe('finding a client', () => {
     );
   });
 
-  test('lists all, or a part of them', async () => {
+  test('lists all clients, or one page of them', async () => {
     const id = await registered();
     const all = await clients.list();
     expect(all.map((client) => client.id)).toContain(id);
@@ -288,7 +288,7 @@ describe('rotating a secret', () => {
     [1, NOW + 1000],
     [YEAR, NOW + YEAR * 1000],
     [0, null],
-  ])('with an overlap of %s seconds', async (overlap, previousExpiresAt) => {
+  ])('keeps the previous one for an overlap of %s seconds', async (overlap, previousExpiresAt) => {
     const { client, secret: before } = await clients.create(WEB);
     events.length = 0;
     const { secret, ...rotated } = await clients.rotateSecret(client.id, overlap, BY);
@@ -305,7 +305,7 @@ describe('rotating a secret', () => {
   });
 
   test.each([-1, 0.5, Number.NaN, YEAR + 1])(
-    'is refused with an overlap of %d seconds',
+    'refuses an overlap of %d seconds',
     async (overlap) => {
       await expect(clients.rotateSecret(await registered(), overlap)).rejects.toThrow(
         refusal('The overlap must be from 0 to 31536000 seconds'),
@@ -313,7 +313,7 @@ describe('rotating a secret', () => {
     },
   );
 
-  test('is refused for a client without a secret, and changes nothing', async () => {
+  test('refuses a client without a secret, and changes nothing', async () => {
     const revoked = await registered();
     await clients.revoke(revoked);
     const keyed = await registered({ ...WEB, jwks: { keys: [OLD.jwk] } });
@@ -328,7 +328,7 @@ describe('rotating a secret', () => {
     expect(events).toEqual([]);
   });
 
-  test('succeeds for one of two simultaneous calls', async () => {
+  test('succeeds for only one of two simultaneous calls', async () => {
     const { client } = await clients.create(WEB);
     events.length = 0;
     const seen = { secretHash: client.secretHash };
@@ -355,7 +355,7 @@ describe('rotating a secret', () => {
 });
 
 describe('revoking a client', () => {
-  test('ends it once, and returns it', async () => {
+  test('takes effect once, and returns the client', async () => {
     const id = await registered();
     const before = await found(id);
     expect(await clients.revoke(id, BY)).toEqual({ client: before, wasKnown: true });
@@ -367,7 +367,7 @@ describe('revoking a client', () => {
     expect(events).toHaveLength(1);
   });
 
-  test("blocks an unused document's URL: only its host is known", async () => {
+  test('blocks the URL of an unused document, with only the host as its name', async () => {
     const url = `https://unseen.example/${crypto.randomUUID()}.json`;
     const { client, wasKnown } = await clients.revoke(url, BY);
     expect(wasKnown).toBe(false);
@@ -399,7 +399,7 @@ describe('revoking a client', () => {
     await expect(clients.revoke(url)).rejects.toThrow(refusal('The client is already revoked'));
   });
 
-  test('also blocks one that a person is being shown, and one that is known', async () => {
+  test('also blocks a document that a person is being shown, and a known one', async () => {
     const url = `https://shown.example/${crypto.randomUUID()}.json`;
     const shown = () => unregistered({ id: url, registeredBy: 'document' });
     watched.meanwhile = { before: /^INSERT/, act: shown };
@@ -414,7 +414,7 @@ describe('revoking a client', () => {
     expect(await found(known)).toMatchObject({ revokedAt: NOW });
   });
 
-  test('for a URL that cannot be a client says why', async () => {
+  test('refuses a URL that cannot be a client, and explains why', async () => {
     const url = 'https://127.0.0.1/client.json';
     const problem = fetchableUrlProblem(url);
     expect(problem).not.toBeNull();
@@ -458,7 +458,7 @@ describe('changing a client', () => {
   const update = async (id: string, changes: ClientChanges) =>
     (await clients.update(id, changes, BY)).changes;
 
-  test('names each changed field, and keeps all others', async () => {
+  test('reports each changed field, and keeps all others', async () => {
     const id = await registered({ ...WEB, siteUri: 'https://client.example/', logo: LOGO });
     const before = await found(id);
     const { client, changes } = await clients.update(
@@ -505,7 +505,7 @@ describe('changing a client', () => {
     ]);
   });
 
-  test('to its current values writes nothing, and makes no event', async () => {
+  test('to its current values writes nothing, and records no event', async () => {
     const id = await registered({ ...WEB, siteUri: 'https://client.example/', logo: LOGO });
     const before = await found(id);
     watched.writes.length = 0;
@@ -587,7 +587,7 @@ describe('changing a client', () => {
     ).rejects.toThrow('both jwks and jwks_uri');
   });
 
-  test('gives no keys to a client without any, and none where they are off', async () => {
+  test('refuses keys for a client that has none, and while keys are disabled', async () => {
     const [id, keyed] = [await registered(), await registered(KEYED)];
     const off = clientsWith({ takesKeys: () => false });
     for (const changes of [
@@ -605,7 +605,7 @@ describe('changing a client', () => {
     expect((await found(keyed))?.keys).not.toBeNull();
   });
 
-  test('respects its registration: a public one, a native one, and what it requires', async () => {
+  test('validates the change against its type and its requirements', async () => {
     const demands = { requirePushedAuthorizationRequests: true, dpopBoundAccessTokens: true };
     const id = await registered({
       ...WEB,
@@ -626,7 +626,7 @@ describe('changing a client', () => {
     );
   });
 
-  test('with a profile keeps it to that profile', async () => {
+  test('with a profile keeps it within that profile', async () => {
     const profiled = { ...WEB, jwks: { keys: [BIG.jwk] }, profile: 'fapi2' };
     const id = await registered({ ...profiled, tokenEndpointAuthSigningAlg: 'PS256' });
     expect(await found(id)).toMatchObject({ profile: 'fapi2', idTokenSignedResponseAlg: 'ES256' });
@@ -649,7 +649,7 @@ describe('changing a client', () => {
     expect((await found(id))?.keys).toEqual({ jwks, jwksUri: null, algorithm: null });
   });
 
-  test('keeps the algorithm of its ID tokens, also while it gets none', async () => {
+  test('keeps the algorithm of its ID tokens, even while it gets no ID tokens', async () => {
     const id = await registered({ ...WEB, idTokenSignedResponseAlg: 'ES256' });
     for (const changes of [
       { name: 'Renamed' },
@@ -724,7 +724,7 @@ describe('changing a client', () => {
       { siteUri: 'http://client.example' },
       'The website of the client must be an https URL without a user name or password',
     ],
-  ])('by %j is refused completely', async (changes, problem) => {
+  ])('is refused completely for %j', async (changes, problem) => {
     const id = await registered();
     const before = await found(id);
     await expect(update(id, { name: 'Renamed', ...changes })).rejects.toThrow(refusal(problem));
@@ -732,14 +732,14 @@ describe('changing a client', () => {
     expect(events).toEqual([]);
   });
 
-  test('says if a client has no keys', async () => {
+  test('refuses to remove a redirect URI from a client that has none', async () => {
     const id = await registered(SERVICE);
     await expect(update(id, { removeRedirectUris: [OTHER] })).rejects.toThrow(
       refusal(`The client does not have the redirect URI "${OTHER}"; it has none`),
     );
   });
 
-  test('is only for active clients of an operator; no logo is fetched for others', async () => {
+  test('is only possible for an active client of an operator, and otherwise fetches no logo', async () => {
     let fetched = 0;
     const fetching = clientsWith(
       {},
@@ -773,7 +773,7 @@ describe('changing a client', () => {
     expect(events).toEqual([]);
   });
 
-  test('adds to a simultaneous change of another caller', async () => {
+  test('keeps a simultaneous change by a different caller', async () => {
     const id = await registered();
     let isFirst = true;
     class Overtaken extends ClientRecords {
@@ -798,7 +798,7 @@ describe('changing a client', () => {
     expect(events).toHaveLength(2);
   });
 
-  test('gives up if others are repeatedly faster, and then changes nothing', async () => {
+  test('fails and changes nothing if other callers are repeatedly faster', async () => {
     const id = await registered();
     let attempts = 0;
     class AlwaysOvertaken extends ClientRecords {

@@ -29,7 +29,7 @@ const assertionOf = (payload: object) =>
     .join('.')
     .concat('.AAAA');
 
-describe('HTTP Basic', () => {
+describe('HTTP Basic client authentication', () => {
   // @shows AS-9.2
   test.each([
     ['as it is', basic('a:b'), 'a', 'b'],
@@ -63,7 +63,7 @@ describe('HTTP Basic', () => {
     basic(':x'),
     basic('%zz:x'),
     basic('a:%zz'),
-  ])('that is malformed is refused, whatever the body has: %j', (header) => {
+  ])('that is malformed is refused, whatever the body contains: %j', (header) => {
     const refusal = expect.objectContaining({ code: 'invalid_client' }) as Error;
     expect(() => read(header, { client_id: 'a', client_secret: 'b' })).toThrow(refusal);
     expect(() => read(header)).toThrow(
@@ -84,7 +84,7 @@ describe('HTTP Basic', () => {
   });
 
   // @shows AS-9.2
-  test('is used alone, with its own client id', () => {
+  test('is refused together with a secret or a different client id in the body', () => {
     const refusal = expect.objectContaining({ code: 'invalid_request' }) as Error;
     expect(() => read(basic('a:b'), { client_secret: 'b' })).toThrow(refusal);
     expect(() => read(basic('a:b'), { client_id: 'c' })).toThrow(refusal);
@@ -92,7 +92,7 @@ describe('HTTP Basic', () => {
 });
 
 // @shows AS-9.1, AS-9.2
-test('in the body, an id with a secret is a confidential client, an id alone a public one, and having neither is not a client', () => {
+test('a body with client_id and secret is client_secret_post, client_id alone is none, else an error', () => {
   expect(read(null, { client_id: 'a', client_secret: 'b' })).toEqual({
     method: 'client_secret_post',
     clientId: 'a',
@@ -104,7 +104,7 @@ test('in the body, an id with a secret is a confidential client, an id alone a p
   expect(() => read(null)).toThrow(refusal);
 });
 
-describe('an assertion', () => {
+describe('a client assertion', () => {
   const sent = (payload: object, more: Readonly<Record<string, string>> = {}) =>
     read(
       null,
@@ -113,7 +113,7 @@ describe('an assertion', () => {
     );
 
   // @shows AS-23.2, RFC7521-4.2
-  test('names the client by its sub, unless the request has a client id', () => {
+  test('names the client by its sub, unless the request has a client_id', () => {
     const credentials = sent({ sub: 'a' });
     expect(credentials).toMatchObject({
       method: 'assertion',
@@ -129,7 +129,7 @@ describe('an assertion', () => {
   });
 
   // @shows AS-23.2
-  test('that is malformed says why, for the client that the request names', () => {
+  test('that is malformed is an error for the client that the request names', () => {
     for (const form of [{ client_assertion: 'a' }, { client_assertion_type: 'urn:x' }]) {
       for (const client_id of ['a', '']) {
         const credentials = sent({ sub: 'b' }, { ...form, client_id });
@@ -145,7 +145,7 @@ describe('an assertion', () => {
   });
 
   // @shows AS-23.2
-  test('must be complete, and the only method', () => {
+  test('must be complete, and the only authentication method of the request', () => {
     const refusal = expect.objectContaining({ code: 'invalid_request' }) as Error;
     const whole = { client_assertion: assertionOf({ sub: 'a' }), client_assertion_type: TYPE };
     const { client_assertion, client_assertion_type } = whole;
@@ -158,7 +158,7 @@ describe('an assertion', () => {
   });
 
   // @shows AS-23.1
-  test('is ignored where assertions are off', () => {
+  test('is ignored while assertions are disabled', () => {
     const form = {
       client_assertion: assertionOf({ sub: 'a' }),
       client_assertion_type: TYPE,

@@ -47,7 +47,7 @@ test('a client is shown without the hashes of its secrets', () => {
   });
 });
 
-test('it is active until it is revoked, or blocked if it has a document; no other reason counts then', () => {
+test('the status of a client is active, revoked or blocked, and a refusal is shown only if active', () => {
   expect(described({ registeredBy: 'document' }, 'why')).toMatchObject({
     status: 'active',
     refusal: 'why',
@@ -63,19 +63,19 @@ test.each<[Partial<Client>, number | null | 'no secret']>([
   [{ previousSecretExpiresAt: NOW + 1, revokedAt: NOW }, null],
   [{ public: true }, 'no secret'],
   [{ keys: { jwks: null, jwksUri: 'https://client.example/keys', algorithm: null } }, 'no secret'],
-])('for %j it says until when the previous secret is accepted', (changes, until) => {
+])('the description of a client with %j contains the expiry of its previous secret', (changes, until) => {
   expect(described(changes).secret).toEqual(
     until === 'no secret' ? null : { previousAcceptedUntil: until },
   );
 });
 
-test('it lists its scopes that are not offered', () => {
+test('the description of a client lists its scopes that are not offered', () => {
   expect(described({ scopes: ['notes:read', 'notes:old', 'openid'] }).scopesNotOffered).toEqual([
     'notes:old',
   ]);
 });
 
-test('its keys are those stored here, each with its names', () => {
+test('the description of a client lists its stored keys with kid, type, algorithm and thumbprint', () => {
   const set = { keys: [{ ...one, kid: 'first', alg: 'EdDSA' }, other] };
   const jwks = JSON.stringify(set);
   const thumbprints = (readKeySet(set) ?? []).map(jwkThumbprint);

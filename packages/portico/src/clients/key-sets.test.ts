@@ -25,7 +25,7 @@ const NO_SETS = [
 
 describe('the keys that a client registers', () => {
   // @shows AS-23.2
-  test('are stored without keys that do not verify, and with only the members that are read', () => {
+  test('are stored without unusable keys, and with only the members that are read', () => {
     const jwks = { keys: [OTHER, { ...EC, more: 1 }], more: 1 };
     expect(checkClientKeys({ jwks })).toEqual({
       algorithm: null,
@@ -43,7 +43,7 @@ describe('the keys that a client registers', () => {
   });
 
   // @shows AS-23.2
-  test('are ten at most, in four thousand characters', () => {
+  test('are at most ten, in 4,000 characters', () => {
     const ten = Array.from({ length: 10 }, () => EC);
     expect(checkClientKeys({ jwks: { keys: ten } }).jwks).toContain('"kid":"a"');
     expect(() => checkClientKeys({ jwks: { keys: [...ten, OTHER] } })).toThrow('more than 10');
@@ -77,17 +77,17 @@ describe('the keys that a client registers', () => {
     ['nowhere', {}, 'needs its public keys'],
     ['with one that is too weak', { jwks: { keys: [EC, WEAK] } }, 'A key in the jwks'],
     ['elsewhere without TLS', { jwksUri: 'http://client.example/keys' }, 'The jwks_uri '],
-  ])('are refused %s', (_, named, says) => {
+  ])('are refused: %s', (_, named, says) => {
     expect(() => checkClientKeys(named)).toThrow(says);
   });
 
   // @shows AS-23.2
-  test('are refused if they are not set', () => {
+  test('are refused if they are not a key set', () => {
     for (const jwks of NO_SETS.slice(1))
       expect(() => checkClientKeys({ jwks })).toThrow('RFC 7517');
   });
 
-  test('accept an algorithm that at least one of them signs with', () => {
+  test('accept an algorithm that at least one of them supports', () => {
     const both = { keys: [RSA] };
     expect(checkClientKeys({ jwks: both, algorithm: 'PS256' }).algorithm).toBe('PS256');
     expect(keySetProblems(both, 'RS256')).toEqual([]);
@@ -100,7 +100,7 @@ describe('the keys that a client registers', () => {
 
 describe('the keys that a client publishes', () => {
   // @shows AS-23.7
-  test('are fifty at most, without weak ones', () => {
+  test('are at most 50, and weak ones are ignored', () => {
     const fifty = Array.from({ length: 50 }, () => EC);
     expect(readKeySet({ keys: fifty })).toHaveLength(50);
     expect(readKeySet({ keys: [...fifty, OTHER] })).toBeNull();
@@ -110,7 +110,7 @@ describe('the keys that a client publishes', () => {
   });
 
   // @shows AS-23.9
-  test('have each error reported to their owner once', () => {
+  test('have each problem reported once', () => {
     const none = expect.stringContaining('not a set of at most 50 keys') as string;
     for (const value of NO_SETS) expect(keySetProblems(value, null)).toEqual([none]);
     expect(keySetProblems({ keys: [EC, OTHER] }, null)).toEqual([]);
@@ -128,7 +128,7 @@ describe('the keys that a client publishes', () => {
   });
 
   // @shows AS-23.8
-  test('are checked for the private part of a key', () => {
+  test('are checked for private key members', () => {
     expect(showsPrivateKeys({ keys: [null, 'd', EC, { ...EC, d: 'AAAA' }] })).toBe(true);
     expect(showsPrivateKeys({ keys: [{ kty: 'oct', k: 'AAAA' }] })).toBe(true);
     expect(showsPrivateKeys({ keys: [null, 'd', EC] })).toBe(false);

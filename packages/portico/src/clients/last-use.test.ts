@@ -27,7 +27,7 @@ function start() {
 }
 
 test.each(['registration', 'document'] as const)(
-  'the use of a client made by a %s is recorded, and again after a day',
+  'the use of a client created by a %s is recorded, and again after a day',
   async (registeredBy) => {
     const { noted, recordUse } = start();
     await recordUse({ id: 'new', registeredBy, usedAt: null });
@@ -40,14 +40,14 @@ test.each(['registration', 'document'] as const)(
   },
 );
 
-test("the use of an operator's client is not recorded", () => {
+test('the use of a client registered by an operator is not recorded', () => {
   const { noted, recordUse } = start();
   for (const usedAt of [null, NOW - 2 * DAY])
     expect(recordUse({ id: 'ours', registeredBy: 'operator', usedAt })).toBeNull();
   expect(noted).toEqual([]);
 });
 
-test('a use that cannot be recorded does not fail the request: the log names the client and why', async () => {
+test('a use that cannot be recorded is logged with the client and the error, and fails no request', async () => {
   const { warnings, state, recordUse } = start();
   const exception = new Error('out of order');
   state.problem = exception;
@@ -60,7 +60,7 @@ test('a use that cannot be recorded does not fail the request: the log names the
   ]);
 });
 
-test('a person cannot allow a client for the first time if this cannot be recorded', async () => {
+test('the first consent for a client fails if the use of the client cannot be recorded', async () => {
   const { noted, state, recordAllowed } = start();
   state.problem = new Error('out of order');
   const first = { id: 'new', registeredBy: 'registration', usedAt: null } as const;

@@ -22,7 +22,7 @@ function storeOf(count: number) {
   };
 }
 
-test('a page has fifty clients by default, and says where the next one starts', async () => {
+test('a page has 50 clients by default, and contains the cursor of the next page', async () => {
   const store = storeOf(51);
   expect(await listPage(store.clients, {})).toEqual({
     items: store.all.slice(0, 50),
@@ -52,7 +52,7 @@ test.each<[ClientPage, string]>([
   [{ limit: 1.5 }, 'The limit must be a whole number from 1 to 1000'],
   [{ after: '' }, 'Invalid cursor; use the cursor that the previous page returned'],
   [{ after: 'a\nb' }, 'Invalid cursor; use the cursor that the previous page returned'],
-])('a page of %j is refused without asking the store', async (page, message) => {
+])('a page of %j is refused without a query of the store', async (page, message) => {
   const store = storeOf(1);
   await expect(listPage(store.clients, page)).rejects.toMatchObject({
     name: 'RegistrationError',
@@ -62,7 +62,7 @@ test.each<[ClientPage, string]>([
   expect((await listPage(store.clients, { limit: 1000 })).items).toHaveLength(1);
 });
 
-test('all clients come page by page, from the start or after one of them', async () => {
+test('all clients are listed page by page, from the start or after a given client', async () => {
   const store = storeOf(2001);
   const clients = { page: (page: ClientPage) => listPage(store.clients, page) };
   const pagesAfter = async (after?: string) => {

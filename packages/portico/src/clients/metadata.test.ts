@@ -10,7 +10,7 @@ test.each([
     ['authorization_code', 'refresh_token'],
   ],
   [['client_credentials'], []],
-])('the grants %j are %j', (named, grants) => {
+])('the named grants %j become %j', (named, grants) => {
   expect(grantsNamed(named, GRANT_TYPES.registrable(true))).toEqual(grants);
 });
 
@@ -21,7 +21,7 @@ test.each([
   ['offline_access', ['a', 'b', 'c']],
   ['c  a c d offline_access', ['c', 'a']],
   ['d', []],
-])('the scope %j is %j', (scope, names) => {
+])('the named scope %j becomes %j', (scope, names) => {
   expect(scopesNamed(scope, ['a', 'b', 'c'])).toEqual(names);
 });
 
@@ -32,7 +32,7 @@ test.each([
   [undefined, ['https://a.example/', 'http://localhost/'], 'native'],
   [undefined, ['httpsx://a.example/'], 'native'],
   [undefined, ['com.example:https://a.example/'], 'native'],
-] as const)('with the type %j and %j a client is %s', (named, uris, type) => {
+] as const)('a client with the application_type %j and the redirect URIs %j is %s', (named, uris, type) => {
   expect(applicationTypeFor(named, uris)).toBe(type);
 });
 
@@ -41,7 +41,7 @@ test.each([undefined, null, '', []])('a field with the value %j is treated as mi
 });
 
 test.each([0, false, 'a', ['a'], {}, { length: 0 }])(
-  'a field with the value %j is not missing',
+  'a field with the value %j is not treated as missing',
   (value) => {
     expect(saysNothing(value)).toBe(false);
   },

@@ -15,7 +15,7 @@ const REGISTERED = [
   'https://app.example/callback',
   'com.example.app:/callback',
 ];
-test('a redirect URI matches character by character', () => {
+test('a redirect URI must match a registered one character by character', () => {
   const isRegistered = mayRedirectWith([]);
   const client = { redirectUris: REGISTERED, applicationType: 'native' } as const;
   expect(REGISTERED.filter((uri) => !isRegistered(client, uri))).toEqual([]);
@@ -23,14 +23,14 @@ test('a redirect URI matches character by character', () => {
   expect(isRegistered(client, 'https://app.example/callback/')).toBe(false);
 });
 
-describe('what a native application may register', () => {
+describe('the redirect URI of a native application', () => {
   // @shows RFC8252-7.1, RFC8252-7.2, RFC8252-7.3
   test.each([
     ...REGISTERED,
     'com.example.app://host/callback',
     'com.example.app:callback',
     'a.b-c+d.e1:/',
-  ])('%s', (uri) => {
+  ])('is accepted: %s', (uri) => {
     expect(redirectUriProblem(uri, 'native')).toBeNull();
   });
 
@@ -64,12 +64,12 @@ describe('what a native application may register', () => {
     ['a parameter of the answer', 'com.example.app:/callback?code=1', 'has the parameter code'],
     ['a control character', 'com.example.app:/call\nback', 'has the character U+000A'],
     ['a space', 'com.example.app:/call back', 'has the character U+0020'],
-  ])('not %s', (_, uri, problem) => {
+  ])('is refused: %s', (_, uri, problem) => {
     expect(redirectUriProblem(uri, 'native')).toContain(problem);
   });
 
   test.each(['com.example.app:/callback', 'com.example.app://host/callback'])(
-    'a web application has no private-use scheme: %s',
+    'may have a private-use scheme, but that of a web application may not: %s',
     (uri) => {
       expect(redirectUriProblem(uri)).toBe('is not an absolute https URL');
     },
@@ -106,11 +106,11 @@ test.each([
   ['com.example.app:/callback', 'com.example.app:'],
   // The authority of a private-use URI has no fixed meaning. So the page shows only the scheme.
   ['com.example.app://bank.example/callback', 'com.example.app:'],
-])('people are told that the response to %s goes to %s', (uri, told) => {
+])('the consent page reports that the response to %s goes to %s', (uri, told) => {
   expect(answerGoesTo(uri)).toBe(told);
 });
 
-test('a feature accepts a redirect URI only by answering true: a promise accepts nothing', () => {
+test('a feature accepts a redirect URI only if it returns true, and not a promise', () => {
   const client = { redirectUris: [], applicationType: 'web' } as const;
   const asynchronous = (async () => false) as unknown as MayRedirect;
   expect(mayRedirectWith([asynchronous])(client, 'https://evil.example/callback')).toBe(false);

@@ -80,7 +80,7 @@ describe('A registration', () => {
     });
   });
 
-  test('keeps what it says', async () => {
+  test('keeps the given values, normalized', async () => {
     const says: Partial<ClientRegistration> = {
       name: '  A program ',
       redirectUris: [LOOPBACK, SITE, LOOPBACK],
@@ -240,7 +240,7 @@ describe('The grants of a registration', () => {
     expect(await refusal({}, { base })).toBe(says);
   });
 
-  test('may include introspection beside others', async () => {
+  test('may include introspection besides others', async () => {
     const grants = ['authorization_code', 'client_credentials'];
     expect((await check({ grants, scopes: ['email'] })).scopes).toEqual(['email']);
     const service = { grants: ['client_credentials', 'introspection'], scopes: ['email'] };
@@ -253,7 +253,7 @@ describe('The grants of a registration', () => {
 describe('The ID token algorithm of a client', () => {
   const openid = { scopes: ['openid'] };
 
-  test('is RS256, or one that it names and that has a key', async () => {
+  test('is RS256 by default, or a named one if the server has a signing key for it', async () => {
     const both: readonly SigningAlgorithm[] = ['RS256', 'ES256'];
     expect((await check(openid, { algorithms: [] })).idTokenSignedResponseAlg).toBe('RS256');
     const named = { ...openid, idTokenSignedResponseAlg: 'ES256' };
@@ -266,7 +266,7 @@ describe('The ID token algorithm of a client', () => {
     ).toBe('The server has no signing key; run npx portico oauth:server:setup first');
   });
 
-  test('can be named by a client with ID tokens', async () => {
+  test('can be named only by a client that gets ID tokens', async () => {
     const says =
       'An ID token needs the scope openid and a --redirect; add both, or remove --id-token-alg';
     const named = { idTokenSignedResponseAlg: 'RS256' };
@@ -276,7 +276,7 @@ describe('The ID token algorithm of a client', () => {
     expect((await check({ ...named, ...openid })).idTokenSignedResponseAlg).toBe('RS256');
   });
 
-  test('cannot be an unknown one, which is shortened for the log', async () => {
+  test('is refused if it is unknown, and is shortened in the error', async () => {
     expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'none' })).toBe(
       'The ID token algorithm "none" is unknown; use one of RS256, ES256, EdDSA',
     );
@@ -285,14 +285,14 @@ describe('The ID token algorithm of a client', () => {
     );
   });
 
-  test('is the first one that has a key', async () => {
+  test('is the first one for which the server has a key', async () => {
     expect(await firstWithKey(['ES256', 'EdDSA'], keysOf(['EdDSA', 'ES256']))).toBe('ES256');
     expect(await firstWithKey(['ES256', 'EdDSA'], keysOf(['RS256', 'EdDSA']))).toBe('EdDSA');
     expect(await firstWithKey(['ES256', 'EdDSA'], keysOf(['RS256']))).toBeNull();
   });
 });
 
-describe('A registration with the profile', () => {
+describe('A registration with a profile', () => {
   const base = {
     ...BASE,
     scopes: ['openid'],
@@ -301,7 +301,7 @@ describe('A registration with the profile', () => {
   };
   const both: readonly SigningAlgorithm[] = ['RS256', 'EdDSA'];
 
-  test('requires what the profile does, and gets ID tokens with one of its algorithms', async () => {
+  test('gets the requirements of the profile, and one of its ID token algorithms', async () => {
     expect(await check({}, { base, algorithms: both, switches: ON })).toMatchObject({
       profile: 'fapi2',
       pushesRequests: true,
@@ -321,7 +321,7 @@ describe('A registration with the profile', () => {
     );
   });
 
-  test('is first told what is off, or what the profile does not allow', async () => {
+  test('is refused first for a disabled setting, then for what the profile does not allow', async () => {
     const off = 'The profile fapi2 needs settings that are off: oauth_server:dpop';
     expect(await refusal({}, { base })).toContain(off);
     for (const algorithms of [[], RS256]) {
@@ -340,7 +340,7 @@ describe('A registration with the profile', () => {
     );
   });
 
-  test('is that of every client if the server has the profile', async () => {
+  test('gets an algorithm of the profile even without naming it, if the server has the profile', async () => {
     const { profile: _, ...plain } = base;
     expect(await check({}, { base: plain, algorithms: both, switches: OF_PROFILE })).toMatchObject({
       profile: null,
@@ -354,7 +354,7 @@ describe('A registration with the profile', () => {
   });
 });
 
-test('A new client is unused, and has one secret or none', async () => {
+test('A new client is unused, and has at most one secret', async () => {
   const checked = await check();
   const begun = { id: 'a', registeredBy: 'operator', secretHash: 'hash', createdAt: 7 } as const;
   expect(newClient(checked, begun)).toStrictEqual({

@@ -61,7 +61,7 @@ const rotated = (id: string, until: number) =>
   clientWith(id, 'new', { previousSecretHash: hashOf('old'), previousSecretExpiresAt: until });
 
 // @shows AS-9.3
-test('a right secret is remembered: for that client, until its hash changes', async () => {
+test('a correct secret is remembered for its client until the stored hash changes', async () => {
   const { isKnown, verify } = start();
   const client = clientWith('a', 'right');
   expect(await isKnown(client, 'right')).toBe(false);
@@ -77,7 +77,7 @@ test('a right secret is remembered: for that client, until its hash changes', as
 });
 
 // @shows AS-9.3
-test('the previous secret is right and remembered until its overlap ends, and not at that moment', async () => {
+test('the previous secret is correct and remembered until its overlap ends', async () => {
   const { state, isKnown, verify } = start();
   const client = rotated('a', state.now + HOUR);
   expect([await verify(client, 'old'), await verify(client, 'new')]).toEqual([true, true]);
@@ -94,7 +94,7 @@ test('the previous secret is right and remembered until its overlap ends, and no
 });
 
 // @shows AS-9.3, AS-22.15
-test('an expired secret is wrong, also if it was right before, and costs as much as any wrong one', async () => {
+test('an expired secret is wrong even if it was remembered, and costs as much as any wrong one', async () => {
   const { state, isKnown, verify, costOf } = start();
   const expiring = clientWith('a', 'right', { secretExpiresAt: state.now + HOUR });
   expect([await verify(expiring, 'right'), await isKnown(expiring, 'right')]).toEqual([true, true]);
@@ -112,7 +112,7 @@ test('an expired secret is wrong, also if it was right before, and costs as much
 });
 
 // @shows AS-9.3
-test('a refusal costs as many hashes as for a client with two secrets, once this process has seen one', async () => {
+test('every refusal costs two hashes once this process has seen a client with two secrets', async () => {
   const { state, costOf } = start();
   const client = clientWith('a', 'right');
   const costs = async () => [
@@ -134,7 +134,7 @@ test('a refusal costs as many hashes as for a client with two secrets, once this
   expect(state.hashed).toBe(1);
 });
 
-test('of identical simultaneous attempts, one is verified and the others wait for it', async () => {
+test('of identical simultaneous attempts, one is verified and the others wait for its result', async () => {
   const { state, hold, release, isKnown, verify, costOf } = start();
   const client = clientWith('a', 'right');
   hold();
@@ -149,7 +149,7 @@ test('of identical simultaneous attempts, one is verified and the others wait fo
   expect([await costOf(client, 'wrong'), await costOf(client, 'wrong')]).toEqual([1, 1]);
 });
 
-test('an error of the hasher goes to the caller that started it; callers that wait see only that it is not known', async () => {
+test('an error of the hasher is thrown to the caller that started it, not to those that wait', async () => {
   const { state, hold, release, isKnown, verify } = start();
   const client = clientWith('a', 'right');
   hold();
@@ -162,7 +162,7 @@ test('an error of the hasher goes to the caller that started it; callers that wa
   expect(await verify(client, 'right')).toBe(true);
 });
 
-test('ten thousand are remembered, and the least recently used is dropped first', async () => {
+test('10,000 secrets are remembered, and the least recently used one is dropped first', async () => {
   const { isKnown, verify } = start();
   const clients = Array.from({ length: 10_001 }, (_, index) =>
     clientWith(`client-${index}`, 'right'),

@@ -13,13 +13,13 @@ import {
 const DOCUMENT = 'https://Client.example:8443/oauth/client.json';
 const LOOPBACK = 'http://127.0.0.1:33418/callback';
 
-describe('a client that no operator registered', () => {
+describe('an unverified client', () => {
   const words = { ...ENGLISH_WORDS, t: (key: string) => `[${key}]` } as typeof ENGLISH_WORDS;
   const about = (registeredBy: 'operator' | 'document' | 'registration', redirectUri: string) =>
     unverified({ id: DOCUMENT, name: 'Some Tool', registeredBy }, redirectUri, 'Portal', words);
 
   // @shows AS-8.14
-  test("with a document is named by the document's host, wherever the answer goes", () => {
+  test('with a document is named by the host of the document, wherever the response goes', () => {
     const asks = { asks: 'client.example:8443', isHost: true, calledName: 'Some Tool' };
     expect(about('document', LOOPBACK)).toEqual({
       ...asks,
@@ -32,7 +32,7 @@ describe('a client that no operator registered', () => {
   });
 
   // @shows AS-8.14
-  test('that registered itself is named by where the answer goes, as a host only for a site', () => {
+  test('that registered itself is named by the destination, as a host only for a site', () => {
     expect(about('registration', 'https://elsewhere.example/c')).toMatchObject({
       asks: 'elsewhere.example',
       isHost: true,
@@ -47,7 +47,7 @@ describe('a client that no operator registered', () => {
     });
   });
 
-  test("is every client except an operator's, which needs no such warning", () => {
+  test('is every client that no operator registered', () => {
     const by = (['operator', 'document', 'registration'] as const).map((registeredBy) => ({
       registeredBy,
     }));
@@ -56,7 +56,7 @@ describe('a client that no operator registered', () => {
   });
 });
 
-describe('where answers go', () => {
+describe('the destination of responses', () => {
   // @shows AS-8.15
   test.each([
     ['https://elsewhere.example/c', 'site', 'elsewhere.example'],
@@ -79,12 +79,12 @@ describe('where answers go', () => {
     [true, ['com.example.app:/c', 'com.example.app:/d']],
     [false, ['com.example.app:/c', 'com.example.other:/c']],
     [false, []],
-  ])('that this is one place is %s for %j', (isOne, redirectUris) => {
+  ])('is a single place (%s) for %j', (isOne, redirectUris) => {
     expect(hasOneDestination(redirectUris)).toBe(isOne);
   });
 
   // @shows AS-8.14
-  test('are listed once each for one that registered itself; for a document its host is named', () => {
+  test('is listed once per place for a self-registered client, and is the host for a document', () => {
     const redirectUris = [
       'https://a.example/c',
       'https://b.example/c',
@@ -119,7 +119,7 @@ describe('the name that a client gives itself', () => {
     ['not at all with two scripts in one word that are not', 'Some Tооl', null],
     ['whole, of sixty characters as people count them', flags(60), flags(60)],
     ['cut, of more', flags(61), `${flags(59)}…`],
-  ])('is shown %s', (_, name, shown) => {
+  ])('is shown in a safe form: %s', (_, name, shown) => {
     expect(calledName(name, 'Portal')).toBe(shown);
   });
 
@@ -139,21 +139,21 @@ describe('the name that a client gives itself', () => {
     ['Nest 24', 'Bar (Nest) 24'],
     ['Über', 'u\u0308ber all'],
     ['東京', '東京銀行'],
-  ])("is not shown if it contains the server's name %s: %s", (server, name) => {
+  ])('is not shown if it contains the server name %s: %s', (server, name) => {
     expect(calledName(name, server)).toBeNull();
   });
 
-  test.each(['!', '', '—'])('is shown at a server whose name has no letter: %j', (server) => {
+  test.each(['!', '', '—'])('is shown if the server name has no letter: %j', (server) => {
     expect(calledName('Some Tool', server)).toBe('Some Tool');
   });
 });
 
-describe('a client that is named like the server', () => {
+describe('the check for a client that is named like the server', () => {
   const named = (name: string, registeredBy: 'operator' | 'registration') =>
     namedLikeServer({ id: 'x', name, registeredBy }, 'Portal');
 
   // @shows AS-8.15
-  test("is matched by its whole name for an operator's client, and by a part of it for any other", () => {
+  test('compares the whole name of an operator client, and any part of a different one', () => {
     const names = ['Portal', 'P0RTAL', 'Portal Notes', 'Notes'];
     expect(names.map((name) => named(name, 'operator'))).toEqual([true, true, false, false]);
     expect(names.map((name) => named(name, 'registration'))).toEqual([true, true, true, false]);

@@ -135,7 +135,7 @@ function start(
 const challengeOf = (response: Response) => response.headers.get('www-authenticate');
 
 describe('a handler with a token', () => {
-  test('runs and returns the response; the token is read at once, for this request', async () => {
+  test('runs and returns its response, after a single lookup of the token', async () => {
     const { ask, seen, state, lines, measured } = start();
     const context = { of: 'a framework' };
     const response = await ask('usable', () => token().requireScope('notes:read'), context);
@@ -152,7 +152,7 @@ describe('a handler with a token', () => {
     expect(seen).toEqual([[null, undefined, null]]);
   });
 
-  test('has the request id in what is recorded meanwhile, if it is known', async () => {
+  test('adds the known request id to what is recorded while it runs', async () => {
     const { routes, requestWith } = start({ runFrom });
     const origin = () =>
       currentOrigin(() => `${String(currentContext())} of ${token().clientId()}`);
@@ -172,7 +172,7 @@ describe('a handler with a token', () => {
     });
   });
 
-  test('passes on its own errors', async () => {
+  test('throws its own errors unchanged', async () => {
     const { ask, lines } = start();
     const broken = ask('usable', () => {
       throw new Error('its own');
@@ -182,8 +182,8 @@ describe('a handler with a token', () => {
   });
 });
 
-describe('a refusal', () => {
-  test('is sent, logged once with client and address, and measured once', async () => {
+describe('a refusal of a request with a token', () => {
+  test('is sent, is logged once with client and address, and is measured once', async () => {
     const { ask, lines, measured } = start();
     const response = await ask(
       'usable',
@@ -214,7 +214,7 @@ describe('a refusal', () => {
     expect(measured).toEqual([['token()', 'insufficient_scope']]);
   });
 
-  test('without a known request names none', async () => {
+  test('has no request id or address if the request is unknown', async () => {
     const { refusalOf, lines } = start();
     const error = await refusalOf(null, () => token().requireUsable());
     expect(error).toMatchObject({
@@ -228,13 +228,13 @@ describe('a refusal', () => {
     ]);
   });
 
-  test('belongs to one request: another one is logged again', async () => {
+  test('belongs to one request, and a refusal of a different one is logged again', async () => {
     const { ask, lines } = start();
     for (let count = 0; count < 2; count += 1) await ask(null, () => token().requireUsable());
     expect(lines).toHaveLength(2);
   });
 
-  test('is not measured if nothing is', async () => {
+  test('is not measured if measuring is disabled', async () => {
     const { ask, lines, state } = start({ measuring: null });
     expect((await ask(null, () => token().requireUsable())).status).toBe(401);
     state.problem = new Error('out of order');
@@ -246,7 +246,7 @@ describe('a refusal', () => {
     ['without a token', null, 'missing_token', null],
     ['for an invalid token', 'invented', 'invalid_token', null],
     ['of one that does not reach', 'usable', 'insufficient_scope', 'notes:write'],
-  ])('%s names the scope only if that helps', async (_, authorization, code, scope) => {
+  ])('%s contains the scope only if a token with it would help', async (_, authorization, code, scope) => {
     const { refusalOf } = start();
     const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
     expect([error.code, error.scope, error.resourceMetadata]).toEqual([code, scope, null]);
@@ -257,7 +257,7 @@ describe('a refusal', () => {
     ['for an invalid token', 'invented', 'invalid_token'],
     ['of a scope that no other token of this person would have', 'usable', 'access_denied'],
   ])(
-    '%s says how to get a token, and for which scope, if challenges do',
+    '%s contains the metadata URL and the scope, if challenges are enabled',
     async (_, authorization, code) => {
       const { refusalOf } = start({ metadataUrl: METADATA });
       const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
@@ -269,13 +269,13 @@ describe('a refusal', () => {
     },
   );
 
-  test('for a missing scope asks for it, also if challenges say how', async () => {
+  test('for a missing scope contains that scope, even if challenges are enabled', async () => {
     const { refusalOf } = start({ metadataUrl: METADATA });
     const lacking = await refusalOf('bound', () => token().requireScope('notes:read'));
     expect(lacking).toMatchObject({ code: 'insufficient_scope', scope: 'notes:read' });
   });
 
-  test('names bound tokens if they are on, and the required nonce', async () => {
+  test('mentions bound tokens if they are enabled, and the required nonce', async () => {
     const { refusalOf } = start({ binding: DPOP });
     const of = async (authorization: string | null) =>
       (await refusalOf(authorization, () => token().requireScope('notes:read'))).binding;
@@ -285,10 +285,10 @@ describe('a refusal', () => {
   });
 });
 
-describe('a lookup that fails', () => {
+describe('a token lookup that fails', () => {
   const problem = new Error('out of order');
 
-  test('runs no handler; the response and the log have the request id', async () => {
+  test('runs no handler, and the response and the log contain the request id', async () => {
     const { ask, state, lines, measured } = start();
     state.problem = problem;
     const response = await ask('usable', () => {
@@ -305,7 +305,7 @@ describe('a lookup that fails', () => {
     expect(measured).toEqual([['token()', 500]]);
   });
 
-  test('has no request id if none is known', async () => {
+  test('has no request id if it is unknown', async () => {
     const { routes, state, lines } = start();
     state.problem = problem;
     const found = await routes.lookUpToken('usable');
@@ -313,7 +313,7 @@ describe('a lookup that fails', () => {
     expect(lines).toMatchObject([['{endpoint} failed: {exception}', { requestId: null }]]);
   });
 
-  test('does not ask for the request again if its id is known', async () => {
+  test('does not read the request again if its id is known', async () => {
     const { routes, requestWith, lines } = start();
     const request = requestWith(null);
     const found = await routes.lookUpToken(null, () => request);

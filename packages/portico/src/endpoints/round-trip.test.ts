@@ -70,7 +70,7 @@ function questionAt(time: string, { nonce = NONCE, issuer = ISSUER, by = key } =
   return `${time}.${nonce}.${proof}.${encodeURIComponent(by.kid)}`;
 }
 
-test('the caller is told what arrived, and null for what did not', async () => {
+test('the doctor receives the headers that arrived at the server, and null for missing ones', async () => {
   const question = askRoundTrip(key, ISSUER, NOW);
   const bare = await answered(requestWith(question.header));
   expect(question.open(bare ?? '')).toEqual({
@@ -98,14 +98,14 @@ test('the caller is told what arrived, and null for what did not', async () => {
   expect(answer).not.toBe(await answered(full));
 });
 
-test('a header is returned up to its thousandth character, so that the result fits into one', async () => {
+test('a header is returned up to its 1000th character, so that the result fits into a header', async () => {
   const question = askRoundTrip(key, ISSUER, NOW);
   const long = 'x'.repeat(1000);
   const answer = await answered(requestWith(question.header, { 'X-Forwarded-For': `${long}y` }));
   expect(question.open(answer ?? '')?.forwardedFor).toBe(long);
 });
 
-test('a doctor and a process of different releases understand each other', async () => {
+test('a doctor and a server of different releases understand each other', async () => {
   const fresh = keyOf('fresh');
   const asked = askRoundTrip(fresh, ISSUER, NOW);
   const [time = '', nonce = ''] = asked.header.split('.');
@@ -135,7 +135,7 @@ test('a doctor and a process of different releases understand each other', async
   expect(asked.open(theirs)).toEqual({ host: 'h' });
 });
 
-test('a result is read unchanged by the doctor that asked, and by no other', async () => {
+test('a result can be read only unchanged, and only by the doctor that sent the request', async () => {
   const [one, other] = [askRoundTrip(key, ISSUER, NOW), askRoundTrip(key, ISSUER, NOW)];
   expect(one.header).not.toBe(other.header);
   const answer = (await answered(requestWith(one.header))) ?? '';
@@ -151,7 +151,7 @@ test('a result is read unchanged by the doctor that asked, and by no other', asy
   }
 });
 
-test('a question is answered for five minutes before and after its time', async () => {
+test('a doctor request is answered up to five minutes before and after its time', async () => {
   const request = requestWith(questionAt(String(NOW)));
   for (const off of [-300_000, 0, 300_000])
     expect(await answered(request, { now: NOW + off })).not.toBeNull();
@@ -159,7 +159,7 @@ test('a question is answered for five minutes before and after its time', async 
     expect(await answered(request, { now: NOW + off })).toBeNull();
 });
 
-test('no question is answered without the key, or for another issuer', async () => {
+test('a doctor request without the right key, or for a different issuer, is not answered', async () => {
   const proof = questionAt(String(NOW)).split('.')[2] ?? '';
   const stranger = keyOf(key.kid);
   for (const question of [
@@ -181,11 +181,11 @@ test('no question is answered without the key, or for another issuer', async () 
   expect(await answered(requestWith(questionAt(String(NOW))))).not.toBeNull();
 });
 
-test('an invalid question gets no result at the start of time either', async () => {
+test('an invalid doctor request is not answered, even if the clock is at zero', async () => {
   expect(await answered(requestWith('x'), { now: 0, keys: [keyOf('')] })).toBeNull();
 });
 
-test('the key that the question names is used, and none of a KeySigner', async () => {
+test('a doctor request is answered with the key that it names, but not with that of a KeySigner', async () => {
   const request = requestWith(questionAt(String(NOW)));
   expect(await answered(request, { keys: [keyOf('another'), elsewhere, key] })).not.toBeNull();
   expect(await answered(request, { keys: [keyOf('another'), elsewhere] })).toBeNull();
@@ -205,7 +205,7 @@ test('unreadable keys fail no request', async () => {
     ).toBeNull();
 });
 
-test('a request without a question reads no keys', async () => {
+test('a request that is not from the doctor reads no keys', async () => {
   let read = 0;
   const keys = { published: async () => ((read += 1), [key]) };
   const options = { issuer: ISSUER, keys, host: { clientAddress: () => null }, clock: () => NOW };

@@ -14,7 +14,7 @@ import {
 const start = (started: Started = {}) => startTokenEndpoint(started);
 
 describe('a token request', () => {
-  test('is answered by its grant, for the authenticated client', async () => {
+  test('is processed by its grant, for the authenticated client', async () => {
     const { ask, steps } = start();
     const reply = await ask();
     expect([reply.status, bodyOf(reply)]).toEqual([200, ANSWER]);
@@ -22,7 +22,7 @@ describe('a token request', () => {
     expect(steps).toEqual(['authenticated', ...offered(null), ...ending]);
   });
 
-  test('is answered after its use is recorded, where it is recorded', async () => {
+  test('is answered after the use of the client is recorded, if it has to be recorded', async () => {
     const { ask, steps } = start({ notes: true });
     await ask();
     expect(steps.slice(-3)).toEqual([['noted', 'notebook'], 'written down', 'pruned']);
@@ -32,7 +32,7 @@ describe('a token request', () => {
     [{ grant_type: 'password' }, 'unsupported_grant_type', 'the grant_type is "password"'],
     [{ code: 'c' }, 'invalid_request', null],
   ])(
-    'with an unknown grant, %j, is refused, and nothing more happens',
+    'with an unknown grant, %j, is refused without any further step',
     async (form, code, detail) => {
       const { ask, steps } = start();
       const asked = ask(form);
@@ -42,20 +42,20 @@ describe('a token request', () => {
     },
   );
 
-  test('of a client that fails to authenticate is refused, and nothing more happens', async () => {
+  test('of a client that fails to authenticate is refused without any further step', async () => {
     const { ask, steps, state } = start();
     state.problem = new OAuthError('invalid_client', 'No.', 'none');
     await expect(ask()).rejects.toBe(state.problem);
     expect(steps).toEqual(['authenticated']);
   });
 
-  test('whose response was lost gets the stored one, and nothing is issued again', async () => {
+  test('whose response was lost gets the stored one, and no new tokens are issued', async () => {
     const { ask, steps } = start({ kept: 'spent' });
     expect(bodyOf(await ask())).toEqual({ ...ANSWER, access_token: 'kept' });
     expect(steps).toEqual(['authenticated', offered(null)[0], ...ending]);
   });
 
-  test('whose response was lost before anything was spent is answered like any other', async () => {
+  test('whose response was lost before anything was used is processed like any other', async () => {
     const { ask, steps } = start({ kept: 'not spent' });
     expect(bodyOf(await ask())).toEqual(ANSWER);
     expect(steps).toEqual(['authenticated', ...offered(null), ...ending]);
@@ -67,7 +67,7 @@ describe('a token request', () => {
       form.has('assertion') ? createParameters(new URLSearchParams(CODE)) : null;
 
     // @shows AS-54.8
-    test('is answered as the request in which the client authenticates with it', async () => {
+    test('is processed as if the client had authenticated with the assertion', async () => {
       const { ask, steps } = start({ assertionGrant });
       await ask({ grant_type: 'other', assertion: 'a' });
       expect(steps).toContainEqual(['granted', 'notebook', 'of the assertion', null]);
@@ -77,7 +77,7 @@ describe('a token request', () => {
     });
 
     // @shows AS-54.8
-    test('is an invalid grant if it identifies none, and any other error stays', async () => {
+    test('is invalid_grant if the assertion identifies no client, and keeps any other error', async () => {
       const { ask, state } = start({ assertionGrant });
       state.problem = new OAuthError('invalid_client', 'No.', 'why');
       const expected = { code: 'invalid_grant', detail: 'why' };

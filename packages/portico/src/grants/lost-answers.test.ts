@@ -47,8 +47,8 @@ function createKeeping() {
   };
 }
 
-describe('responses that could not be sent', () => {
-  test('are kept for the same parameters, in any order, of the same client', async () => {
+describe('a token response that could not be sent', () => {
+  test('is kept for a request with the same parameters, in any order, of the same client', async () => {
     const { keep, ask } = createKeeping();
     keep('a=1&b=2');
     expect(await ask('a=1')).toBeNull();
@@ -59,7 +59,7 @@ describe('responses that could not be sent', () => {
     expect(await ask('a=1&b=2')).toBeNull();
   });
 
-  test('are a thousand at most: the oldest is dropped', async () => {
+  test('is kept with at most 999 others, and the oldest one is dropped', async () => {
     const { keep, ask } = createKeeping();
     for (let count = 0; count <= 1000; count += 1) keep(`token=${count}`);
     expect(await ask('token=0')).toBeNull();
@@ -67,7 +67,7 @@ describe('responses that could not be sent', () => {
     expect(await ask('token=1000')).toBe('token=1000');
   });
 
-  test('are given to one request; a simultaneous one is told to retry', async () => {
+  test('is returned to one request, and a simultaneous one must retry', async () => {
     const { keep, ask } = createKeeping();
     const settled = Promise.withResolvers<boolean>();
     keep('token=1', { ...UNSETTLED, settle: () => settled.promise });
@@ -78,7 +78,7 @@ describe('responses that could not be sent', () => {
     expect(await ask('token=1')).toBeNull();
   });
 
-  test('are kept until the question is answered', async () => {
+  test('is kept until the store confirms whether the request took effect', async () => {
     const { keep, ask } = createKeeping();
     const answers = [() => Promise.reject(new Error('still away')), async () => true];
     keep('token=1', {
@@ -89,7 +89,7 @@ describe('responses that could not be sent', () => {
     expect(await ask('token=1')).toBe('token=1');
   });
 
-  test('are those of the request that took effect, if the same request was lost several times', async () => {
+  test('is that of the request that took effect, if the same request was lost several times', async () => {
     const { keep, ask } = createKeeping();
     const not: UnsettledGrant = { ...UNSETTLED, settle: async () => false };
     for (const [first, second] of [
@@ -106,7 +106,7 @@ describe('responses that could not be sent', () => {
     expect(await ask('token=1')).toBe('another');
   });
 
-  test('are also resolved if they arrive while another one is being looked up', async () => {
+  test('is also resolved if it is lost while an earlier one is being looked up', async () => {
     const { keep, ask } = createKeeping();
     const settled = Promise.withResolvers<boolean>();
     keep('token=1', { ...UNSETTLED, settle: () => settled.promise }, 'the first');
@@ -117,7 +117,7 @@ describe('responses that could not be sent', () => {
     expect(await asked).toBe('the second');
   });
 
-  test('are kept for five minutes, in whatever order the requests return', async () => {
+  test('is kept for five minutes, in whatever order the requests return', async () => {
     const { keep, ask, passes } = createKeeping();
     keep('token=1');
     keep('token=2');

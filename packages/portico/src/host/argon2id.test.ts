@@ -5,24 +5,24 @@ import { createArgon2id as argon2idHasher } from './argon2id.ts';
 describe('argon2id', () => {
   const hasher = argon2idHasher();
 
-  test('a hash contains its parameters, with a new salt each time', async () => {
+  test('creates a hash that contains its parameters, with a new salt each time', async () => {
     const [one, other] = await Promise.all([hasher.hash('secret'), hasher.hash('secret')]);
     expect(one).toMatch(
       /^\$argon2id\$v=19\$m=47104,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/,
     );
     expect(one).not.toBe(other);
   });
-  test('the right password is accepted, any other is not', async () => {
+  test('accepts the right password and no other', async () => {
     const hash = await hasher.hash('pässword');
     expect(await hasher.verify('pässword', hash)).toBe(true);
     expect(await hasher.verify('passwort', hash)).toBe(false);
     expect(await hasher.verify('', hash)).toBe(false);
   });
-  test('a hash is checked with its own parameters', async () => {
+  test('verifies a hash with its own parameters', async () => {
     const hash = await argon2idHasher({ memory: 64, passes: 1 }).hash('secret');
     expect(await hasher.verify('secret', hash)).toBe(true);
   });
-  test('a flood waits in a queue of a hundred; later calls are refused, and the queue moves on', async () => {
+  test('queues at most 100 calls, refuses further ones, and then continues', async () => {
     const cheap = argon2idHasher({ memory: 64, passes: 1 });
     const results = await Promise.allSettled(
       Array.from({ length: 150 }, () => cheap.hash('secret')),
@@ -33,7 +33,7 @@ describe('argon2id', () => {
       expect(reason).toMatchObject({ name: 'OverloadedError', status: 503 });
     expect(await cheap.verify('secret', await cheap.hash('secret'))).toBe(true);
   });
-  test('a hash from another library is accepted', async () => {
+  test('accepts a hash from a different library', async () => {
     // This hash is from the reference implementation: echo -n password | argon2 somesalt -id -t 2
     // -k 65536 -p 1
     const hash =
@@ -47,7 +47,7 @@ describe('argon2id', () => {
     '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHQ$',
     '$argon2id$v=19$m=9999999,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
     '$argon2id$v=19$m=1,t=0,p=0$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
-  ])('no password matches %j', async (hash) => {
+  ])('accepts no password for the malformed hash %j', async (hash) => {
     expect(await hasher.verify('password', hash)).toBe(false);
   });
 
@@ -107,7 +107,7 @@ describe('argon2id', () => {
       'm=64,t=1,p=1,data=x',
       'm=64,p=1,t=1',
       '',
-    ])('may not be anything else, and nothing is computed: %s', async (parameters) => {
+    ])('are refused beyond the limits, and nothing is computed: %s', async (parameters) => {
       expect(await askedFor(withParameters(parameters))).toEqual([]);
     });
 
@@ -120,12 +120,12 @@ describe('argon2id', () => {
       ['a long tag', withParameters('m=64,t=1,p=1', SALT, 'A'.repeat(87))],
       ['something before it', ` ${withParameters('m=64,t=1,p=1')}`],
       ['something behind it', `${withParameters('m=64,t=1,p=1')}$`],
-    ])('may not have %s', async (_, hash) => {
+    ])('are not used if the hash has %s', async (_, hash) => {
       expect(await askedFor(hash)).toEqual([]);
     });
   });
 
-  test('an engine without it throws when a password is hashed, and not before', async () => {
+  test('that the engine does not support causes an error only when a password is hashed', async () => {
     const { argon2 } = crypto;
     const hash = await argon2idHasher({ memory: 64 }).hash('secret');
     try {

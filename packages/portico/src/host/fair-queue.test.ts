@@ -41,7 +41,7 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a queue in which networks take turns', () => {
   // @shows AS-17.3
-  test('a flood from one network waits behind itself', async () => {
+  test('lets a flood from one network delay only that network', async () => {
     const { enter, serve, served, refused } = line();
     for (let count = 0; count < 60; count += 1) enter('flood');
     enter('a');
@@ -54,7 +54,7 @@ describe('a queue in which networks take turns', () => {
     expect(refused).toEqual([]);
   });
 
-  test('the waiting work of one network is limited', async () => {
+  test('limits the waiting work of one network', async () => {
     const { enter, serve, served, refused } = line({ mostOfOne: 3 });
     for (let count = 0; count < 10; count += 1) enter('flood');
     await settled();
@@ -65,7 +65,7 @@ describe('a queue in which networks take turns', () => {
     expect(served).toEqual(['flood', 'flood', 'a', null, 'flood', 'flood']);
   });
 
-  test('a full queue makes room for a newcomer by dropping from the largest share', async () => {
+  test('drops work of the network with the most if it is full and a new network arrives', async () => {
     const { enter, serve, served, refused } = line({ mostWaiting: 4 });
     for (const network of ['x', 'small', 'large', 'large', 'large']) enter(network);
     enter('new');
@@ -79,7 +79,7 @@ describe('a queue in which networks take turns', () => {
     expect(served).toEqual(['x', 'small', 'large', 'new', 'large']);
   });
 
-  test('work that fails frees its place for the next', async () => {
+  test('starts the next work after work that fails', async () => {
     const queue = new FairQueue({ atOnce: 1, mostWaiting: 2, mostOfOne: 2 });
     const failing = queue.run('a', () => Promise.reject(new Error('it failed')));
     const next = queue.run('a', async () => 'served');
@@ -87,7 +87,7 @@ describe('a queue in which networks take turns', () => {
     expect(await next).toBe('served');
   });
 
-  test('in any order, all work is done or refused, never too much at once or waiting', async () => {
+  test('completes or refuses all work within its limits, in any order', async () => {
     const network = fc.constantFrom('a', 'b', 'c', 'd', null);
     const step = fc.oneof({ arbitrary: network, weight: 3 }, fc.constant('serve' as const));
     await fc.assert(

@@ -27,7 +27,7 @@ describe('the log', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  test('after closing writes into no file opened since, and closing again closes nothing', async () => {
+  test('writes nothing after it is closed, and may be closed again', async () => {
     await log.close();
     const other = await open(path.join(folder, 'other'), 'w');
     log.error('too late');
@@ -39,7 +39,7 @@ describe('the log', () => {
   });
 
   // @shows AS-18.14
-  test('can be read only by its own account, like the folder made for it', async () => {
+  test('can be read only by its own account, as can the folder that it creates', async () => {
     const modes = await Promise.all([file, path.dirname(file)].map((each) => stat(each)));
     expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(['600', '700']);
   });
@@ -56,7 +56,7 @@ describe('the log', () => {
     expect(two).toMatchObject({ level: 'warning', message: 'two' });
   });
 
-  test('fills placeholders from the context, and leaves unknown ones', async () => {
+  test('fills placeholders from the context, and leaves unknown ones unchanged', async () => {
     log.info('{who} did {what}', { who: 'Ada' });
     expect((await lines())[0]).toMatchObject({ message: 'Ada did {what}', who: 'Ada' });
   });
@@ -70,7 +70,7 @@ describe('the log', () => {
     expect(message).toContain('caused by TypeError: inner');
   });
 
-  test('writes an error in the field err, as frameworks name it, with its stack and its causes', async () => {
+  test('writes an error in the field err with its stack and its causes', async () => {
     const err = Object.assign(new TypeError('outer', { cause: new Error('inner') }), {
       code: 'E_OUTER',
     });
@@ -141,7 +141,7 @@ describe('the log', () => {
     });
   });
 
-  test('shows an instance of a class with the name of its class, or as the class decides', async () => {
+  test('shows an instance with the name of its class, or in the form that the class defines', async () => {
     class Order {
       readonly id = 7;
     }
@@ -188,7 +188,7 @@ describe('the log', () => {
     expect(two).toMatchObject({ message: 'after it', count: '4' });
   });
 
-  test('survives values that cannot be shown, and writes the rest of the line', async () => {
+  test('writes the rest of a line if a value cannot be shown', async () => {
     const fail = () => {
       throw new Error('not shown');
     };
@@ -210,7 +210,7 @@ describe('the log', () => {
     ]);
   });
 
-  test('loses only the line on a full disk', async () => {
+  test('loses only one line if the disk is full', async () => {
     const full = openLog({ file: '/dev/full' });
     full.error('no room for this');
     await full.close();
@@ -218,7 +218,7 @@ describe('the log', () => {
     expect(await lines()).toMatchObject([{ message: 'room for this' }]);
   });
 
-  test('starts a new line after one that a full disk cut off', async () => {
+  test('starts a new line after one that was cut off by a full disk', async () => {
     const program = `
       import { truncateSync } from 'node:fs';
       import { openLog } from ${JSON.stringify(import.meta.resolve('./log.ts'))};
@@ -259,7 +259,7 @@ describe('the log', () => {
     child.stdout.destroy();
   });
 
-  test('keeps its own level and time, whatever the context has under these names', async () => {
+  test('keeps its own level and time, whatever the context contains under these names', async () => {
     log.info('one', { level: 'other', time: 'never', message: 'hidden' });
     expect((await lines())[0]).toMatchObject({
       level: 'info',

@@ -65,7 +65,7 @@ describe('an address', () => {
     expect(canonicalAddress(text)).toBeNull();
   });
 
-  test('has one normal form, whatever its port, zone and spelling', () => {
+  test('has the same normal form with any port, zone and spelling', () => {
     const port = fc.option(fc.integer({ min: 0, max: 65_535 }), { nil: null });
     const v4 = fc.ipV4().map((address) => ({ address, spellings: [address, `::ffff:${address}`] }));
     const v6 = fc
@@ -96,7 +96,7 @@ describe('an address', () => {
     );
   });
 
-  test('is an IP address that normalizes to itself, or null, for every input', () => {
+  test('is normalized to a valid IP address or null for every input', () => {
     const near = fc.string({ unit: fc.constantFrom(...NEAR_AN_ADDRESS), maxLength: 50 });
     fc.assert(
       fc.property(

@@ -49,7 +49,7 @@ describe('a base path', () => {
     '/a\n',
     '/@a',
     '/a,b',
-  ])('may not be %j, which has an unsupported character', (value) => {
+  ])('may not be %j, because of an unsupported character', (value) => {
     const other = 'must have only letters, digits, - . _ and ~ between slashes';
     expect(basePathProblems(value)).toEqual([other]);
   });
@@ -59,7 +59,7 @@ describe('a base path', () => {
   });
 
   // @shows AS-2.18
-  test('can be stripped by a proxy only if there is one', () => {
+  test('cannot be marked as stripped by a proxy if it is empty', () => {
     expect(strippedProblems('/auth', true)).toEqual([]);
     expect(strippedProblems('', false)).toEqual([]);
     expect(strippedProblems('', true)).toHaveLength(1);
@@ -67,7 +67,7 @@ describe('a base path', () => {
 });
 
 // @shows AS-6.21
-test('cookies of two base paths have two names, also if the paths could be confused', () => {
+test('cookies of different base paths always have different names', () => {
   const names = ['', '/a', '/a/b', '/a_b', '/a.b', '/A'].map((basePath) =>
     cookieNameBelow(basePath, 'x'),
   );

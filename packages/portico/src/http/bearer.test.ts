@@ -6,7 +6,7 @@ describe('the Authorization header', () => {
     ['Bearer abc', 'abc'],
     ['bearer  a-._~+/9==', 'a-._~+/9=='],
     [' BEARER abc ', 'abc'],
-  ])('%j carries a token', (header, token) => {
+  ])('%j contains a bearer token', (header, token) => {
     expect(parseBearer(header)).toEqual({ token });
   });
 
@@ -18,18 +18,18 @@ describe('the Authorization header', () => {
     'Bearer "a"',
     'Bearer =a',
     'Bearer\tabc',
-  ])('%j has the scheme, and no token', (header) => {
+  ])('%j has the Bearer scheme, but no valid token', (header) => {
     expect(parseBearer(header)).toEqual({ token: null });
   });
 
   test.each([null, '', 'Bearerabc', 'Basic Bearer', 'Bearer=abc'])(
-    '%j is of no such scheme',
+    '%j does not have the Bearer scheme',
     (header) => {
       expect(parseBearer(header)).toBe(null);
     },
   );
 
-  test('a request with a malformed token is still a bearer request', () => {
+  test('with a malformed token still makes a request a bearer request', () => {
     const request = (authorization: string) =>
       new Request('https://app.example', { headers: { Authorization: authorization } });
     for (const schemes of [[], ['DPoP']]) {
@@ -43,14 +43,14 @@ describe('the Authorization header', () => {
     }
   });
 
-  test('another scheme, such as DPoP, carries a token in the same way', () => {
+  test('of a different scheme, such as DPoP, contains a token in the same way', () => {
     expect(parseScheme('DPoP', 'DPoP a-._~+/9==')).toEqual({ token: 'a-._~+/9==' });
     expect(parseScheme('DPoP', 'dpop a, DPoP b')).toEqual({ token: null });
     expect(parseScheme('DPoP', 'Bearer a')).toBe(null);
     expect(parseBearer('DPoP a')).toBe(null);
   });
 
-  test('is read by its scheme character by character, whatever characters that has', () => {
+  test('is compared with the scheme literally, even if that contains special characters', () => {
     expect(parseScheme('X.Y', 'x.y a')).toEqual({ token: 'a' });
     expect(parseScheme('X.Y', 'XzY a')).toBe(null);
     expect(parseScheme('A*', 'A* a')).toEqual({ token: 'a' });
@@ -59,11 +59,11 @@ describe('the Authorization header', () => {
   });
 });
 
-describe("the Authorization of Node's request", () => {
+describe('the Authorization header of a Node request', () => {
   const of = (...rawHeaders: readonly string[]) =>
     readAuthorization({ headers: { authorization: 'Bearer a' }, rawHeaders });
 
-  test('is null if missing, and otherwise exactly what was sent, with any other fields', () => {
+  test('is null if missing, and otherwise the value that was sent', () => {
     expect(readAuthorization({ headers: {} })).toBe(null);
     expect(readAuthorization({ headers: {}, rawHeaders: ['Host', 'authorization'] })).toBe(null);
     expect(readAuthorization({ headers: { authorization: 'Bearer a' } })).toBe('Bearer a');
@@ -77,7 +77,7 @@ describe("the Authorization of Node's request", () => {
     expect(of('Authorization', 'Bearer a', 'Authorization-Info', 'Bearer b')).toBe('Bearer a');
   });
 
-  test('is what the application changed it to, or null if the application removed it', () => {
+  test('is the value that the application set, or null if the application removed it', () => {
     const rawHeaders = ['Host', 'x', 'Authorization', 'Bearer a'];
     expect(readAuthorization({ headers: { authorization: 'Bearer b' }, rawHeaders })).toBe(
       'Bearer b',
@@ -87,7 +87,7 @@ describe("the Authorization of Node's request", () => {
     );
   });
 
-  test('is all of them if there are several, which is not a token', () => {
+  test('contains all values if there are several, which is not a valid token', () => {
     // The second `Authorization` is a value, so the text after it is a header name.
     expect(
       of('Authorization', 'Bearer a', 'X', 'Authorization', 'Y', 'z', 'Authorization', 'Bearer b'),

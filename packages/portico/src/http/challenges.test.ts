@@ -10,8 +10,8 @@ const REFUSED = {
   scope: 'a b',
 };
 
-describe('a challenge', () => {
-  test('for Bearer names all its members, as quoted strings', () => {
+describe('a WWW-Authenticate challenge', () => {
+  test('for Bearer contains all its members, as quoted strings', () => {
     expect(bearerChallenge({ realm: 'oauth', error: null })).toBe('Bearer realm="oauth"');
     expect(bearerChallenge({ realm: 'a"b\\c"', scope: 'a b' })).toBe(
       String.raw`Bearer realm="a\"b\\c\"", scope="a b"`,
@@ -21,14 +21,14 @@ describe('a challenge', () => {
     );
   });
 
-  test('for both schemes has the error with Bearer if the token came that way, or not at all', () => {
+  test('for both schemes has the error in Bearer unless the token came with DPoP', () => {
     expect(challenges(REFUSED, bindingRefusal(OFFER, undefined))).toBe(
       'Bearer realm="oauth", error="invalid_token", error_description="It is none.", scope="a b", ' +
         'DPoP realm="oauth", scope="a b", algs="PS256 ES256"',
     );
   });
 
-  test('is only for DPoP if the token came that way, or has to', () => {
+  test('has only DPoP if the token came with DPoP, or must', () => {
     const alone =
       'DPoP realm="oauth", error="invalid_token", error_description="It is none.", scope="a b", algs="PS256 ES256"';
     expect(challenges(REFUSED, bindingRefusal(OFFER, { answer: null }))).toBe(alone);
@@ -38,7 +38,7 @@ describe('a challenge', () => {
   });
 });
 
-test('what a refusal says about bound tokens: the offer, whether the token was bound, and the nonce', () => {
+test('a refusal contains the DPoP offer, whether the token came with DPoP, and the nonce', () => {
   expect(bindingRefusal(null, { answer: 'n' })).toBe(null);
   expect(bindingRefusal(OFFER, undefined)).toEqual({ ...OFFER, presented: false, answer: null });
   expect(bindingRefusal(OFFER, { answer: null })).toEqual({
@@ -53,13 +53,13 @@ test('what a refusal says about bound tokens: the offer, whether the token was b
   });
 });
 
-test('the nonce is in its own header field, if there is one', () => {
+test('the nonce of a challenge is in its own header field, if there is one', () => {
   expect(answerFields(null)).toEqual({});
   expect(answerFields(bindingRefusal(OFFER, { answer: null }))).toEqual({});
   expect(answerFields(bindingRefusal(OFFER, { answer: 'n' }))).toEqual({ 'DPoP-Nonce': 'n' });
 });
 
-test('the metadata of a resource names DPoP where it is offered', () => {
+test('the metadata of a resource contains DPoP if it is offered', () => {
   for (const required of [false, true])
     expect(dpopOffer({ required, algorithms: ['PS256', 'ES256'] }).metadata).toEqual({
       dpop_signing_alg_values_supported: ['PS256', 'ES256'],

@@ -36,7 +36,7 @@ function limiter() {
   return { time, draws, drawn: () => drawn, attempts, make, fail };
 }
 
-test('one random draw decides an attempt, however many of its counts are slowed', async () => {
+test('an attempt with several slowed counts is decided by a single random draw', async () => {
   const { draws, drawn, make, fail } = limiter();
   await fail(5, CLIENT);
   await fail(50, NETWORK);
@@ -48,7 +48,7 @@ test('one random draw decides an attempt, however many of its counts are slowed'
 });
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-  'no client is locked out, whatever others do: an attempt has one chance in twenty (seed %i)',
+  'no client is locked out, because each attempt has a chance of 1 in 20 (seed %i)',
   async (seed) => {
     const random = createRandom(seed);
     const attempts = new FailedAttempts(() => 0, random);
@@ -66,7 +66,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
   },
 );
 
-test("the system's random numbers are between 0 and 1", () => {
+test('the random numbers of the system are between 0 and 1', () => {
   const numbers = Array.from({ length: 1000 }, systemRandom);
   expect(Math.min(...numbers)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...numbers)).toBeLessThan(1);
@@ -90,7 +90,7 @@ test('the first slowed attempt is marked, once for all its counts', async () => 
   expect(await make(false, [CLIENT])).toMatchObject({ first: true });
 });
 
-test('failures within the free rate per 15 minutes slow no one down', async () => {
+test('failures below the free rate per 15 minutes cause no wait', async () => {
   const { time, make } = limiter();
   for (let count = 0; count < 500; count += 1) {
     time.now += (15 * MINUTE) / 50;
@@ -98,7 +98,7 @@ test('failures within the free rate per 15 minutes slow no one down', async () =
   }
 });
 
-test('an attempt without a result is not a failure, and a right one does not shorten the wait of others', async () => {
+test('an attempt that throws is not a failure, and a right one does not shorten existing waits', async () => {
   const { attempts, make, fail } = limiter();
   const broken = new Error('the hasher is gone');
   for (let count = 0; count < 20; count += 1) {
@@ -109,7 +109,7 @@ test('an attempt without a result is not a failure, and a right one does not sho
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed' });
 });
 
-test('simultaneous attempts are not all let through', async () => {
+test('simultaneous attempts are counted before their results are known', async () => {
   const { attempts } = limiter();
   const judged = Promise.withResolvers<null>();
   const made = Array.from({ length: 20 }, () => attempts.attempt([CLIENT], () => judged.promise));
@@ -118,7 +118,7 @@ test('simultaneous attempts are not all let through', async () => {
   expect(outcomes.filter((outcome) => outcome === 'wrong')).toHaveLength(5);
 });
 
-test('after the clock is set back, no one waits until it has caught up', async () => {
+test('no attempt has to wait after the clock is set back', async () => {
   const { time, make, fail } = limiter();
   await fail(5, CLIENT);
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed' });
@@ -126,7 +126,7 @@ test('after the clock is set back, no one waits until it has caught up', async (
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
 });
 
-test('ten thousand counts are kept, and the one that failed longest ago is dropped first', async () => {
+test('10,000 counts are kept, and the one that failed longest ago is dropped first', async () => {
   const { make, fail } = limiter();
   await fail(5, CLIENT);
   for (let count = 0; count < 9999; count += 1)
@@ -136,7 +136,7 @@ test('ten thousand counts are kept, and the one that failed longest ago is dropp
   expect(await make(false, [CLIENT])).toEqual({ outcome: 'wrong' });
 });
 
-test('the wait doubles with each failure, up to half a minute, and is the longest of the counts', async () => {
+test('the wait doubles with each failure up to 30 seconds, and the longest count applies', async () => {
   const { time, make, fail } = limiter();
   const waits: number[] = [];
   await fail(4, CLIENT);
@@ -162,7 +162,7 @@ test('the wait doubles with each failure, up to half a minute, and is the longes
   expect(await make(true, [other])).toMatchObject({ outcome: 'slowed', wait: 1000 });
 });
 
-test('failures are forgotten one by one, counted from the first', async () => {
+test('failures expire one by one, counted from the first', async () => {
   const { time, make, fail } = limiter();
   await fail(1, CLIENT);
   time.now += 2 * MINUTE;
@@ -178,7 +178,7 @@ test('failures are forgotten one by one, counted from the first', async () => {
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 2000 });
 });
 
-test('after all failures are forgotten, a new one counts from its own time', async () => {
+test('a new failure after all others have expired counts from its own time', async () => {
   const { time, make, fail } = limiter();
   await fail(1, CLIENT);
   time.now += 4 * MINUTE;
@@ -188,7 +188,7 @@ test('after all failures are forgotten, a new one counts from its own time', asy
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 2000 });
 });
 
-test('an attempt that takes longer than failures are remembered is judged as usual', async () => {
+test('an attempt that takes longer than failures are remembered still gets its result', async () => {
   const { time, attempts, make } = limiter();
   const slow = async () => {
     time.now += 15 * MINUTE;
@@ -198,7 +198,7 @@ test('an attempt that takes longer than failures are remembered is judged as usu
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
 });
 
-test('a right attempt takes back only its own failure', async () => {
+test('a right attempt removes only its own failure', async () => {
   const { make, fail } = limiter();
   await fail(4, CLIENT);
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
@@ -207,7 +207,7 @@ test('a right attempt takes back only its own failure', async () => {
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 1000 });
 });
 
-test('a right attempt after a wait leaves the wait of the failure before it', async () => {
+test('a right attempt after a wait keeps the wait of the failure before it', async () => {
   const { draws, time, make, fail } = limiter();
   await fail(5, CLIENT);
   draws.push(0);

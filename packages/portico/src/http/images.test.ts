@@ -27,7 +27,7 @@ const LOSSY = RIFF('VP8 ', [0, 0, 0, 0x9d, 0x01, 0x2a], [2, 1, 3, 0]);
 const LOSSLESS = RIFF('VP8L', [0x2f], [0x01, 0x81, 0x00, 0x00]);
 const EXTENDED = RIFF('VP8X', [0, 0, 0, 0], [1, 1, 0, 2, 0, 0]);
 
-describe('the type of an image from its bytes', () => {
+describe('the image type in the first bytes', () => {
   test.each([
     ['image/png', PNG],
     ['image/gif', GIF],
@@ -35,7 +35,7 @@ describe('the type of an image from its bytes', () => {
     ['image/webp', LOSSY],
     ['image/webp', LOSSLESS],
     ['image/webp', EXTENDED],
-  ])('%s, with its size, at any offset in its buffer', (mediaType, picture) => {
+  ])('%s is recognized with its size, at any offset in its buffer', (mediaType, picture) => {
     const behind = new Uint8Array([...new Uint8Array(7), ...picture]).subarray(7);
     expect(imageFacts(behind)).toEqual({ mediaType, width: 258, height: 3 });
   });
@@ -75,7 +75,7 @@ describe('the type of an image from its bytes', () => {
     }
   });
 
-  test('of no height is not an image', () => {
+  test('an image with a height of zero is not an image', () => {
     const flat = Uint8Array.from(PNG);
     flat[23] = 0;
     expect(imageFacts(flat)).toBeNull();

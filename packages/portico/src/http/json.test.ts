@@ -24,7 +24,7 @@ const TEXT = fc.string({
  */
 const READABLE = TEXT.filter((key) => !key.includes('\\'));
 
-test('the JSON of any value is that of the value with well-formed strings', () => {
+test('ill-formed Unicode in the values of JSON is replaced, at every depth', () => {
   const { value: values } = fc.letrec((tie) => ({
     value: fc.oneof(
       TEXT,
@@ -44,7 +44,7 @@ test('the JSON of any value is that of the value with well-formed strings', () =
   );
 });
 
-test('the JSON of any key is that of the well-formed key', () => {
+test('ill-formed Unicode in the keys of JSON is replaced', () => {
   fc.assert(
     fc.property(TEXT, (key) => {
       expect(jsonText({ [key]: 1 })).toBe(JSON.stringify({ [key.toWellFormed()]: 1 }));
@@ -52,7 +52,7 @@ test('the JSON of any key is that of the well-formed key', () => {
   );
 });
 
-test('well-formed values stay unchanged, and values that JSON omits are omitted', () => {
+test('well-formed values are written to JSON unchanged', () => {
   const value = { '😀': ['\\ud83d', 'ü'] };
   expect(wellFormedJson(value)).toBe(value);
   expect(jsonText(value)).toBe(JSON.stringify(value));

@@ -9,7 +9,7 @@ describe('a media type', () => {
     ['', ''],
     [null, ''],
     [undefined, ''],
-  ])('of %j is %j', (field, type) => {
+  ])('in the header %j is %j', (field, type) => {
     expect(readMediaType(field)).toBe(type);
   });
 
@@ -35,7 +35,7 @@ describe('a media type', () => {
     expect(acceptsByName(accept, 'application/json')).toBe(accepted);
   });
 
-  test('a long field is read in linear time', () => {
+  test('is read from a long header in linear time', () => {
     const long = `${'"'.repeat(100_000)}, application/json`;
     expect(acceptsByName(long, 'application/json')).toBe(true);
     expect(acceptsByName(`"${'\\"'.repeat(100_000)}`, 'application/json')).toBe(false);

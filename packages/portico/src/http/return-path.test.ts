@@ -11,13 +11,13 @@ describe('the return path after sign-in', () => {
   );
 
   test.each([null, '', '//evil.example', '/.//evil.example', 'https://evil.example/'])(
-    '%j becomes the given home',
+    '%j is replaced by the given home path',
     (path) => {
       expect(returnPath(path, '/app')).toBe('/app');
     },
   );
 
-  test('characters that a header cannot hold are percent-encoded', () => {
+  test('is percent-encoded where a header cannot contain its characters', () => {
     expect(returnPath('/中?q=ä#é')).toBe('/%E4%B8%AD?q=%C3%A4#%C3%A9');
   });
 
@@ -44,17 +44,17 @@ describe('the return path after sign-in', () => {
     'http://',
     '?return=/',
     '#',
-  ])('%j becomes /', (path) => {
+  ])('%j is replaced by /', (path) => {
     expect(returnPath(path)).toBe('/');
   });
 
-  test('a value that is not a string becomes /', () => {
+  test('that is not a string is replaced by /', () => {
     // A body parser can make such a value from a form or JSON.
     const values: readonly unknown[] = [undefined, 1, ['/a'], { toString: 1 }];
     for (const value of values) expect(returnPath(value)).toBe('/');
   });
 
-  test('for every input, a browser stays on the host', () => {
+  test('keeps the browser on the same host for every input', () => {
     const parts = fc.constantFrom(
       '/',
       '\\',

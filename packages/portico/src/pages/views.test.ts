@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ViewError } from './view-errors.ts';
 import { createViews } from './views.ts';
 
-describe('views', () => {
+describe('a view', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-views-'));
@@ -17,7 +17,7 @@ describe('views', () => {
   const write = (name: string, text: string) => writeFile(path.join(folder, name), text);
   const views = () => createViews([path.join(folder, 'own'), path.join(folder, 'plugin')]);
 
-  test('come from the first folder that has them', async () => {
+  test('comes from the first folder that contains it', async () => {
     await write('plugin/oauth/consent.eta', 'the plugin');
     expect(await views().render('oauth/consent', {})).toBe('the plugin');
     await mkdir(path.join(folder, 'own', 'oauth'));
@@ -25,7 +25,7 @@ describe('views', () => {
     expect(await views().render('oauth/consent', {})).toBe('the application');
   });
 
-  test('a layout is overridden like a view', async () => {
+  test('may override a layout in the same way', async () => {
     await write('plugin/page.eta', "<% layout('layout') %>body");
     await write('plugin/layout.eta', 'plugin: <%~ it.body %>');
     expect(await views().render('page', {})).toBe('plugin: body');
@@ -33,7 +33,7 @@ describe('views', () => {
     expect(await views().render('page', {})).toBe('own: body');
   });
 
-  test('do not change after the application starts, shown before or not', async () => {
+  test('does not change after the application has started', async () => {
     await write('plugin/page.eta', "<% layout('layout') %>body");
     await write('plugin/layout.eta', 'layout: <%~ it.body %>');
     const running = views();
@@ -44,7 +44,7 @@ describe('views', () => {
     expect(await running.render('page', {})).toBe('layout: body');
   });
 
-  test('behind a linked folder are found, and stay readable after they were read', async () => {
+  test('is found behind a linked folder, and stays readable after it was read', async () => {
     const elsewhere = path.join(folder, 'elsewhere');
     await mkdir(elsewhere);
     await write('elsewhere/consent.eta', 'the application, by a link');
@@ -56,7 +56,7 @@ describe('views', () => {
     expect(await running.render('oauth/consent', {})).toBe('the application, by a link');
   });
 
-  test('escape their values', async () => {
+  test('escapes its values', async () => {
     await write('own/page.eta', '<p title="<%= it.text %>"><%= it.text %></p>');
     const html = await views().render('page', { text: `<b a="1" c='2'>&` });
     expect(html).toBe(
@@ -94,7 +94,7 @@ describe('views', () => {
       'Unexpected identifier',
       '<p>\n<% const a = 1;\n const b = "{";\n if a b; %>\n<p>',
     ],
-  ])('%s is named by file and line %i', async (_, line, reason, text) => {
+  ])('with %s causes an error with the file and the line %i', async (_, line, reason, text) => {
     await write('own/page.eta', '<% layout("frame") %>');
     await write('own/frame.eta', text);
     const file = path.join(folder, 'own', 'frame.eta');
@@ -109,13 +109,13 @@ describe('views', () => {
   });
 
   test.each(['../secret', '/etc/passwd', 'a/../b', 'a//b', ''])(
-    'the name %j is refused',
+    'with the name %j is refused',
     async (name) => {
       await expect(views().render(name, {})).rejects.toThrow('view name');
     },
   );
 
-  test('that are missing say where they were looked for', async () => {
+  test('that is missing causes an error with the searched folders', async () => {
     await expect(views().render('missing', {})).rejects.toThrow(
       /no view 'missing' in .*own or .*plugin/,
     );

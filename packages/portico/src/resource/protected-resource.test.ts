@@ -18,13 +18,13 @@ const PUBLISHED: PublishedResource = {
 const resourceOf = (resource: PublishedResource | null = null, offer?: BindingOffer) =>
   new ProtectedResource(SERVER, { binding: offer === undefined ? null : { offer }, resource });
 
-test("the URL of a resource's metadata is in challenges only if they are published", () => {
+test('the metadata URL of a resource is in challenges only if the metadata is published', () => {
   expect(resourceOf().metadataUrl).toBeNull();
   expect(resourceOf(PUBLISHED).metadataUrl).toBe(PUBLISHED.metadataUrl);
 });
 
 describe('the metadata of a resource', () => {
-  test('has what the server knows about it', () => {
+  test('contains the resource, its authorization server, its scopes and its name', () => {
     expect(resourceOf().metadata()).toEqual({
       resource: `${ISSUER}/mcp`,
       authorization_servers: [ISSUER],
@@ -34,7 +34,7 @@ describe('the metadata of a resource', () => {
     });
   });
 
-  test('says how tokens may be bound, if they can be', () => {
+  test('contains how tokens may be bound, if DPoP is enabled', () => {
     const binding = dpopOffer({ algorithms: ['ES256'], required: true });
     const offered = resourceOf(null, binding);
     expect(offered.metadata()).toMatchObject({
@@ -44,7 +44,7 @@ describe('the metadata of a resource', () => {
     });
   });
 
-  test('has what the resource says itself, once it does', () => {
+  test('is replaced by the metadata that the resource provides', () => {
     const resource = resourceOf();
     const metadata = { resource: 'https://portal.example/own' };
     resource.add({ metadata });
@@ -53,7 +53,7 @@ describe('the metadata of a resource', () => {
 });
 
 describe('the requirements of a resource', () => {
-  test('include a step-up if challenges tell clients which scopes to ask for', () => {
+  test('include step-up authorization if challenges are enabled', () => {
     expect([resourceOf(PUBLISHED).needs(), resourceOf().needs()]).toEqual([
       { stepUp: true },
       { stepUp: false },

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { inBatches, pauseAfter } from './batches.ts';
 
-test('batches run until nothing is left, with a report and a pause as long as the last batch between two', async () => {
+test('batches run until nothing is left, with a report and an equally long pause after each', async () => {
   const did: unknown[] = [];
   const left = [3, 0, 4];
   const now = vi.spyOn(performance, 'now');
@@ -30,7 +30,7 @@ test('a single batch has no report and no pause', async () => {
   expect(await inBatches(async () => ({ count: 2, more: false }), never, never)).toBe(2);
 });
 
-test('the report is optional', async () => {
+test('the report of a batch is optional', async () => {
   const left = [1, 2];
   const batch = async () => ({ count: left.shift() ?? 0, more: left.length > 0 });
   expect(await inBatches(batch)).toBe(3);

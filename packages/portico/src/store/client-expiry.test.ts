@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 const client = (changes: Partial<Client>) =>
   ({ registeredBy: 'registration', usedAt: null, createdAt: NOW, ...changes }) as Client;
 
-test('a client that registered itself expires a day after its start without use, and 91 days after the last use', () => {
+test('a self-registered client expires a day after its creation if unused, else 91 days after use', () => {
   expect(hasExpired(client({ createdAt: NOW - DAY + 1 }), NOW)).toBe(false);
   expect(hasExpired(client({ createdAt: NOW - DAY }), NOW)).toBe(true);
   const used = { createdAt: NOW - 1000 * DAY };

@@ -23,7 +23,7 @@ async function roomFor(
   return { leaving, asked };
 }
 
-test('an item that fits is accepted, to the last byte of the total and of the share, without searching', async () => {
+test('an item that fits the total and the share, to the byte, is accepted without a query', async () => {
   expect(await roomFor({ network: 'b', bytes: 40 }, { a: [60] })).toEqual({
     leaving: [],
     asked: [],
@@ -35,7 +35,7 @@ test('an item that fits is accepted, to the last byte of the total and of the sh
   expect(await roomFor({ network: 'a', bytes: 60 }, {})).toEqual({ leaving: [], asked: [] });
 });
 
-test("an item one byte above its network's share has no room, even if everything is empty", async () => {
+test('an item one byte above the share of its network is refused, even if everything is empty', async () => {
   expect(await roomFor({ network: 'a', bytes: 21 }, { a: [20, 20] })).toEqual({
     leaving: null,
     asked: [],
@@ -43,7 +43,7 @@ test("an item one byte above its network's share has no room, even if everything
   expect(await roomFor({ network: 'a', bytes: 61 }, {})).toEqual({ leaving: null, asked: [] });
 });
 
-test('the oldest items of the network with the most are removed, as many as needed, with one search', async () => {
+test('the oldest items of the network with the most are removed, as many as needed, in one query', async () => {
   const held = { a: [5, 5, 5, 25], b: [30, 5], c: [25] };
   expect(await roomFor({ network: 'd', bytes: 10 }, held)).toEqual({
     leaving: ['a0', 'a1'],
@@ -55,7 +55,7 @@ test('the oldest items of the network with the most are removed, as many as need
   });
 });
 
-test('no room is made for a network that would then hold as much, and nothing is removed for it', async () => {
+test('an item is refused, and no other removed, if its network would then have the most', async () => {
   const held = { a: [10, 30], b: [30], c: [20, 10] };
   expect(await roomFor({ network: 'd', bytes: 30 }, held)).toEqual({ leaving: null, asked: ['a'] });
   expect(await roomFor({ network: 'd', bytes: 10 }, held)).toEqual({
@@ -65,13 +65,13 @@ test('no room is made for a network that would then hold as much, and nothing is
   expect(await roomFor({ network: 'c', bytes: 10 }, held)).toEqual({ leaving: null, asked: [] });
 });
 
-test('if the network with the most has no removable item, there is no room', async () => {
+test('an item is refused if the network with the most has no removable item', async () => {
   const held = new Map([['a', 95]]);
   expect(await makeRoom({ network: 'b', bytes: 10 }, held, BUDGET, async () => [])).toBeNull();
   expect(held).toEqual(new Map([['a', 95]]));
 });
 
-test('an item above the total has no room, even if nothing is held', async () => {
+test('an item above the total is refused, even if nothing is stored', async () => {
   const wide = { total: 100, ofOneNetwork: 200 };
   expect(await makeRoom({ network: 'a', bytes: 101 }, new Map(), wide, async () => [])).toBeNull();
 });

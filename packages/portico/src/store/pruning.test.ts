@@ -10,7 +10,7 @@ const OLD_EVENTS = {
   batch: 500,
 } as const;
 
-test('others have their turn after each batch but the last of a kind, and everything is counted', async () => {
+test('pruning pauses between the batches of each kind, and counts all removed rows', async () => {
   const did: string[] = [];
   const nothing = () => {};
   const log: Log = { debug: nothing, info: nothing, warning: nothing, error: nothing };
@@ -68,7 +68,7 @@ test('others have their turn after each batch but the last of a kind, and everyt
   );
 });
 
-describe('while serving', () => {
+describe('pruning while serving', () => {
   const HOUR = 3_600_000;
   const DAY = 24 * HOUR;
   const NOW = 1_795_240_016_123;
@@ -121,7 +121,7 @@ describe('while serving', () => {
     return { insertFifty, warnings };
   }
 
-  test('each fiftieth insertion removes a hundred rows of each kind that expired an hour ago, and of old events more', async () => {
+  test('removes 100 rows of each kind that expired an hour ago at every 50th insertion', async () => {
     const remove = vi.fn<(limit: number) => Promise<number>>(async (limit) => limit);
     const expiring = [{ ...OLD_EVENTS, remove }];
     const { insertFifty } = serving({ usesOnce: true, expiring }, true);
@@ -145,14 +145,14 @@ describe('while serving', () => {
     expect(remove.mock.calls).toEqual([[500], [500]]);
   });
 
-  test('what there cannot be is not looked for', async () => {
+  test('skips the tables of features that are not used', async () => {
     expect(await serving().insertFifty()).toEqual([
       ['expired', NOW - HOUR, 100],
       ['access tokens', '', NOW - HOUR, 100],
     ]);
   });
 
-  test('behind access tokens that live on, the rest of the table is gone through, a batch at each turn, and begun again at its end', async () => {
+  test('continues past access tokens that are still valid, and starts again at the end', async () => {
     const full = { removed: 100, last: 'm' };
     const living = { removed: 3, last: 'c' };
     const { insertFifty, warnings } = serving(undefined, undefined, [
@@ -180,7 +180,7 @@ describe('while serving', () => {
   });
 });
 
-test('removing everything goes through the table of access tokens from its beginning, and leaves all for an hour', async () => {
+test('pruning everything starts at the first access token, and keeps rows for an hour after expiry', async () => {
   const asked: unknown[] = [];
   const expired: unknown[] = [];
   const reports: unknown[] = [];

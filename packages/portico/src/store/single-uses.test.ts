@@ -3,7 +3,7 @@ import { SingleUses } from './single-uses.ts';
 import type { Pruning } from './pruning.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
-test('a use is stored by the hash of its kind and value, without removing others', async () => {
+test('a single use is stored by the hash of its kind and value, without removing others', async () => {
   const kept = new Map<string, number>();
   const did: string[] = [];
   const uses = new SingleUses(

@@ -28,7 +28,7 @@ function claimsOf(mapper: ClaimsMapper | undefined) {
 }
 
 describe('the claims of scopes', () => {
-  test('are those of OpenID Connect and the configuration, each once, in the order of the scopes', () => {
+  test('come from OpenID Connect and the configuration, each once, in the order of the scopes', () => {
     expect(
       claimNames(['openid', 'email', 'team', 'office', 'gone', 'constructor'], catalog),
     ).toEqual(['email', 'email_verified', 'roles', 'unknown', 'desk']);
@@ -40,7 +40,7 @@ describe('the claims of scopes', () => {
   });
 
   // @shows OIDC-5.4a
-  test('of OpenID Connect are those in its section 5.4', () => {
+  test('are those of OpenID Connect section 5.4', () => {
     const profile =
       'name family_name given_name middle_name nickname preferred_username profile picture website gender birthdate zoneinfo locale updated_at';
     expect(claimNames(['profile'], catalog)).toEqual(profile.split(' '));
@@ -48,7 +48,7 @@ describe('the claims of scopes', () => {
     expect(claimNames(['openid', 'offline_access'], catalog)).toEqual([]);
   });
 
-  test('come from the profile, then from the mapper; null and missing ones are omitted', async () => {
+  test('come from the profile, then from the mapper, without those that are null or missing', async () => {
     const { user } = person({ email: 'a@example.com', roles: null });
     const mapper = () => ({
       email: 'other',
@@ -76,7 +76,7 @@ describe('the claims of scopes', () => {
     );
   });
 
-  test('are not read if no scope has one', async () => {
+  test('are not read if no scope has a claim', async () => {
     const { user, asked } = person({ email: 'a@example.com' });
     let mapped = 0;
     const { claims } = claimsOf(() => ({ roles: [(mapped += 1)] }));
@@ -86,7 +86,7 @@ describe('the claims of scopes', () => {
     expect([asked(), mapped]).toEqual([1, 1]);
   });
 
-  test('that no scope of the server has are logged, once each, for profile and mapper', async () => {
+  test('are logged once each if no scope contains them, for profile and mapper', async () => {
     const { user } = person({ name: 'Ada', phone_number: '1' });
     const { claims, warnings } = claimsOf(() => ({ roles: [], hat_size: 5, phone_number: '2' }));
     for (const scope of ['email', 'team', 'email']) await claims.released(user, [scope]);
@@ -108,7 +108,7 @@ describe('the claims of scopes', () => {
     ]);
   });
 
-  test('are logged for up to a hundred names', async () => {
+  test('are logged for at most 100 names', async () => {
     const { user } = person({});
     let call = 0;
     const mapper = () => {
@@ -122,7 +122,7 @@ describe('the claims of scopes', () => {
   });
 });
 
-describe('the name of a claim in a scope', () => {
+describe('the name of a configured claim', () => {
   test.each([
     ['RFC 7519', 'iss sub aud exp nbf iat jti'],
     [
@@ -135,7 +135,7 @@ describe('the name of a claim in a scope', () => {
       'cnf act may_act events toe txn authorization_details sub_id',
     ],
     ['other documents', 'verified_claims token_introspection error error_description error_uri'],
-  ])('cannot be one that the server sets itself by %s: %s', (_, names) => {
+  ])('cannot be one that the server itself sets according to %s: %s', (_, names) => {
     for (const name of names.split(' '))
       expect([name, claimNameProblem(name)]).toEqual([
         name,

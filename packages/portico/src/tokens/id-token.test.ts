@@ -40,7 +40,7 @@ test.each<
   ['ES256', ec, 'sha256', 'sha256'],
   ['EdDSA', ed, null, 'sha512'],
 ])(
-  'an ID token with %s verifies, and no claim about a person replaces one of the protocol',
+  'an ID token signed with %s is valid, and personal claims never replace protocol claims',
   async (algorithm, keys, digest, half) => {
     const key = {
       kid: 'the-kid',

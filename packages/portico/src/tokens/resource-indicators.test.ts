@@ -26,7 +26,7 @@ test('a grant is only for the configured audience, which a request may name', ()
   }
 });
 
-test('a resource other than the audience is logged without what may be a secret', () => {
+test('a resource other than the audience is logged without credentials and query', () => {
   expect(otherResource(undefined, API)).toBe(null);
   expect(otherResource(undefined, null)).toBe(null);
   expect(otherResource(API, API)).toBe(null);
@@ -43,6 +43,6 @@ test.each([
   [`${ISSUER}/mcp`, `${ISSUER}/.well-known/oauth-protected-resource/mcp`],
   [`${ISSUER}/a/b/?c=d`, `${ISSUER}/.well-known/oauth-protected-resource/a/b/?c=d`],
   [`${ISSUER}?c=d`, `${ISSUER}/.well-known/oauth-protected-resource?c=d`],
-])('the metadata of %s are at %s', (audience, url) => {
+])('the metadata URL of %s is %s', (audience, url) => {
   expect(getMetadataUrl(audience)).toBe(url);
 });

@@ -19,7 +19,7 @@ const CONFIGURED = {
 const catalog = createScopeCatalog(CONFIGURED);
 
 describe('the scopes of a server', () => {
-  test('are the identity scopes, which need no permission, and the configured ones with their defaults', () => {
+  test('are the identity scopes, without a permission, and the configured ones with defaults', () => {
     const offered = createScopeCatalog(CONFIGURED);
     expect([...offered.keys()]).toEqual([
       'openid',
@@ -56,7 +56,7 @@ describe('the scopes of a server', () => {
     });
   });
 
-  test('have texts for pages, as far as they are given', () => {
+  test('have labels and descriptions for pages, if these are configured', () => {
     const scopes = {
       read: 'Read',
       write: { label: 'Write', description: 'All' },
@@ -115,20 +115,20 @@ describe('the scopes of a request', () => {
     throw new Error('nothing was refused');
   }
 
-  test('are those that it names, in order, each once; offline_access is ignored', () => {
+  test('are those that it names, in order, each once, without offline_access', () => {
     expect(asked('notes:write openid')).toEqual(['notes:write', 'openid']);
     expect(asked(' openid  openid notes:read ')).toEqual(['openid', 'notes:read']);
     expect(asked('offline_access notes:read')).toEqual(['notes:read']);
   });
 
-  test('are all available ones, or a given default, if it names none or only offline_access', () => {
+  test('are all available ones or a given default, if it names none or only offline_access', () => {
     expect(asked(undefined)).toEqual(available);
     expect(asked('offline_access')).toEqual(available);
     expect(asked(undefined, { omitted: ['openid'] })).toEqual(['openid']);
     expect(asked('offline_access', { omitted: ['openid'] })).toEqual(['openid']);
   });
 
-  test('are refused if empty or more than available, and the log says which', () => {
+  test('are refused if empty or more than available, and the log contains which', () => {
     for (const scope of ['', ' '])
       expect(refusal(scope)).toMatchObject({
         code: 'invalid_scope',
@@ -143,7 +143,7 @@ describe('the scopes of a request', () => {
     });
   });
 
-  test('are refused if a name is invalid, and the log says which', () => {
+  test('are refused if a name is invalid, and the log contains which', () => {
     expect(refusal('openid "x"')).toMatchObject({
       code: 'invalid_scope',
       message: 'The scope is not well formed.',
@@ -151,7 +151,7 @@ describe('the scopes of a request', () => {
     });
   });
 
-  test('are replaced once on request, and only by offered ones', () => {
+  test('that only the client lacks are replaced by a given scope, once', () => {
     const inPlace = { of: catalog, is: 'service' };
     expect(asked('plan notes:read email', { inPlace })).toEqual(['service', 'notes:read']);
     expect(asked('notes:read', { inPlace })).toEqual(['notes:read']);
@@ -181,7 +181,7 @@ describe('the scopes of a grant that still apply', () => {
     ],
     [[], [], [], []],
   ])(
-    'from %j, with the permissions %j, are %j; each permission is checked',
+    'from %j, with the permissions %j, are %j, and each permission is checked with the host',
     async (names, held, left, asks) => {
       const asked: string[] = [];
       const host = {
@@ -196,7 +196,7 @@ describe('the scopes of a grant that still apply', () => {
     },
   );
 
-  test('include one if the host returns 1, as database engines do for true', async () => {
+  test('include one whose permission check returns 1', async () => {
     const host = {
       holdsPermission: async () => 1 as unknown as boolean,
     } as unknown as CompleteHost;
@@ -208,7 +208,7 @@ describe('the scopes of a grant that still apply', () => {
   });
 
   test.each([2, '1', 'yes', {}, [], null, undefined])(
-    'are none if the host returns %j, which is not a yes: alone, and among others',
+    'do not include one whose permission check returns %j, alone or among others',
     async (answer) => {
       const host = { holdsPermission: async () => answer as boolean } as unknown as CompleteHost;
       const person = { provider: 'accounts', id: '1' };

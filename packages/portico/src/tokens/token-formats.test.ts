@@ -12,7 +12,7 @@ const hashOf = (text: string) => createHash('sha256').update(text).digest('base6
 const ID = '0123456789abcdef'.repeat(2);
 const SECRET = `${'aZ09_-'.repeat(7)}x`;
 
-test('issued tokens are parsed into their parts, and the hash of the whole', () => {
+test('an issued token is parsed into its parts and the hash of the whole text', () => {
   const token = newAccessToken(1_000_000_000_000);
   expect(token.value).toMatch(new RegExp(`^${token.id}\\.[\\w-]{43}$`));
   expect(parseToken(token.value)).toEqual({ id: token.id, hash: hashOf(token.value) });
@@ -41,7 +41,7 @@ test.each([
   `${ID.toUpperCase()}.${SECRET}`,
   `${ID}.${SECRET.slice(1)}\0`,
   `${ID.slice(1)}\0.${SECRET}`,
-])('other text is not an access token or a code, and has a hash: %j', (text) => {
+])('text that is not an access token or code is parsed to a hash without an id: %j', (text) => {
   expect(parseToken(text)).toEqual({ id: '', hash: hashOf(text) });
 });
 
@@ -58,7 +58,7 @@ test.each([
   `\0${ID}.${SECRET}.x`,
   `${ID.toUpperCase()}.${SECRET}.x`,
   `${ID}0.${SECRET}.x`,
-])('other text has no family, and has a hash: %j', (text) => {
+])('text that is not a refresh token is parsed to a hash without an authorization: %j', (text) => {
   expect(parseRefreshToken(text)).toEqual({
     offered: { id: '', hash: hashOf(text), markHash: null },
     mark: null,

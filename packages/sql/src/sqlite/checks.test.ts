@@ -30,7 +30,7 @@ describe('the doctor', () => {
   const free = 2 ** 30;
 
   // @shows AS-13.17
-  test.each(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph', 'fuse.sshfs'])('fails a file on %s', (type) => {
+  test.each(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph', 'fuse.sshfs'])('reports a failure for an SQLite file on %s', (type) => {
     expect(judgeFile('/srv/app.sqlite', { type, free })).toMatchObject([
       {
         outcome: 'failing',
@@ -40,7 +40,7 @@ describe('the doctor', () => {
   });
 
   test.each(['ext4', 'xfs', 'btrfs', 'zfs', 'tmpfs', 'overlay', null])(
-    'finds %s in order',
+    'accepts an SQLite file on %s',
     (type) => {
       expect(judgeFile('/srv/app.sqlite', { type, free })).toMatchObject([{ outcome: 'ok' }]);
     },

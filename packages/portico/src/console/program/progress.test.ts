@@ -41,7 +41,7 @@ function shown(columns: number | null) {
 }
 
 describe('progress on a terminal', () => {
-  test('is one line, rewritten at most ten times a second, and removed at the end', async () => {
+  test('is one line that is rewritten at most ten times a second and removed at the end', async () => {
     const { timer, written, erase } = shown(80);
     const result = await erase(async (report) => {
       for (let done = 1; done <= 1000; done += 1) {
@@ -69,15 +69,15 @@ describe('progress on a terminal', () => {
     ]);
   });
 
-  test("is cut to the terminal's width, without terminal control characters", async () => {
+  test('is cut to the width of the terminal, without terminal control characters', async () => {
     const { written, erase } = shown(20);
     await erase(async (report) => report('\u{1b}[31mred\n\u{202e}turned around', { atOnce: true }));
     expect(written[1]).toBe(`${EMPTY}Erasing: ?[31mred??`);
   });
 });
 
-describe('progress elsewhere', () => {
-  test('is a line every five seconds, and none for shorter work', async () => {
+describe('progress without a terminal', () => {
+  test('is a line every five seconds, and nothing for shorter work', async () => {
     const { timer, written, erase } = shown(null);
     await erase(async (report) => {
       report('1 row');
@@ -91,7 +91,7 @@ describe('progress elsewhere', () => {
     expect(written).toEqual(['Erasing: 1 row (5 s)\n', 'Erasing: 2 rows (10 s)\n']);
   });
 
-  test('says at once what may keep the process busy', async () => {
+  test('is written at once before a step that may block the process', async () => {
     const { written, erase } = shown(null);
     await erase(async (report) => report('step 1 of 2', { atOnce: true }));
     expect(written).toEqual(['Erasing: step 1 of 2 (0 s)\n']);
@@ -99,7 +99,7 @@ describe('progress elsewhere', () => {
 });
 
 test.each([80, null])(
-  'progress ends with work that fails, and shows nothing later: %j',
+  'progress ends when the work fails, and later reports show nothing: %j',
   async (columns) => {
     const { timer, written, erase } = shown(columns);
     let late: ReportProgress = () => {};

@@ -160,7 +160,7 @@ describe('the page of applications', () => {
     expect((await start(null).shown(ADAS)).applications[0]?.logo).toBeNull();
   });
 
-  test('has a token for each form, valid only for this application, person and browser', async () => {
+  test('has a token in each form, valid only for its application, person and browser', async () => {
     const { shown } = start();
     const of = async (who: string) => {
       const { applications, csrfToken } = await shown(who);
@@ -184,11 +184,11 @@ describe('the page of applications', () => {
     ['?removed=all', { removed: true, removedAll: true, confirming: false }],
     ['?remove=all', { removed: false, removedAll: false, confirming: true }],
     ['?remove=notebook', { removed: false, removedAll: false, confirming: false }],
-  ])('says with %s what was removed, or asks whether to remove everything', async (query, said) => {
+  ])('reports with %s what was removed, or asks whether to remove everything', async (query, said) => {
     expect(await start().shown(ADAS, query)).toMatchObject(said);
   });
 
-  test('asks nothing if no access is left', async () => {
+  test('does not ask for confirmation if no access is left', async () => {
     const { shown, state } = start();
     state.living = [];
     expect(await shown(ADAS, '?remove=all')).toMatchObject({ applications: [], confirming: false });
@@ -204,7 +204,7 @@ describe('the page of applications', () => {
     ]);
   });
 
-  test('sends a person who is not signed in to sign-in, and back, with the requested language', async () => {
+  test('sends a signed-out person to sign-in and back, with the requested language', async () => {
     const { list, remove, asked } = start();
     const there = await list(LOGGED_OUT);
     expect([there.status, locationOf(there)]).toEqual([
@@ -223,7 +223,7 @@ describe('the page of applications', () => {
   });
 });
 
-describe('a removal', () => {
+describe('a removal on the page of applications', () => {
   const about = (authorization: string, clientId: string) => ({
     type: 'family_revoked',
     authorization,
@@ -240,7 +240,7 @@ describe('a removal', () => {
     return { client_id: clientId, csrf_token: own };
   }
 
-  test('of one application ends all its active access, and is audited', async () => {
+  test('ends all active access of one application, and is audited', async () => {
     const { shown, remove, asked, events } = start();
     const form = await formOf(shown, 'notebook');
     asked.length = 0;
@@ -255,7 +255,7 @@ describe('a removal', () => {
     expect(events).toEqual([about('1', 'notebook'), about('3', 'notebook')]);
   });
 
-  test('of everything ends all, and does not audit what had ended meanwhile', async () => {
+  test('of everything ends all access, and does not audit what had already ended', async () => {
     const { shown, remove, asked, events, state } = start();
     state.endedBefore = '2';
     const form = await formOf(shown, null);
@@ -266,7 +266,7 @@ describe('a removal', () => {
     expect(events).toEqual([about('1', 'notebook'), about('3', 'notebook')]);
   });
 
-  test('that finds nothing responds once it is certain that no access is left', async () => {
+  test('that finds nothing responds after the store has confirmed that no access is left', async () => {
     const { shown, remove, asked, events, state } = start();
     const [one, all] = [await formOf(shown, 'notebook'), await formOf(shown, null)];
     state.living = [allowed('2', 'robot')];

@@ -10,7 +10,7 @@ import type { AuditTable } from './kept-audit.ts';
 
 const EVENT: AuditEvent = { type: 'secret_rotated', clientId: 'a client', previousExpiresAt: null };
 
-test('a failed load is repeated with the next event and the next list', async () => {
+test('loading the audit trail is retried with the next event and the next list after a failure', async () => {
   const kept: AuditRecord[] = [];
   const table: AuditStore & AuditTable = {
     insert: async (records) => void kept.push(...records),

@@ -9,7 +9,7 @@ const recordOf = (id: string) =>
     { id, at: 0, address: null, requestId: null },
   );
 
-test('a log that throws delays nothing, and later events are kept', async () => {
+test('later events are stored without delay even if the log throws an error', async () => {
   let isAway = true;
   const kept: string[] = [];
   const nothing = () => {};
@@ -36,7 +36,7 @@ test('a log that throws delays nothing, and later events are kept', async () => 
   expect(kept).toEqual(['2']);
 });
 
-test('ten thousand events wait for a store that hangs; the next one is in the log at once', async () => {
+test('10,000 events wait for a store that hangs, and further ones are logged at once', async () => {
   const hangs = Promise.withResolvers<void>();
   const said: unknown[] = [];
   const kept: string[] = [];
@@ -67,7 +67,7 @@ test('ten thousand events wait for a store that hangs; the next one is in the lo
   expect(kept).toHaveLength(10_001);
 });
 
-test('an event that is late, and that the store then refuses, is in the log once', async () => {
+test('an event that is delayed and then refused by the store is logged only once', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const ends = Promise.withResolvers<void>();

@@ -25,7 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const written = () => readFileSync(target, 'utf8');
 
-test('a line that could not be written at all leaves no empty line before the next', () => {
+test('a line that could not be written at all leaves no empty line before the next one', () => {
   mkdirSync(target);
   const stream = new LineStream(target);
   expect(() => stream.write('lost', false)).toThrow('EISDIR');
@@ -46,13 +46,13 @@ function pipe() {
   };
 }
 
-test('a pipe without a reader is an error, and delays nothing', () => {
+test('writing to a pipe without a reader fails at once with an error', () => {
   const { close } = pipe();
   close();
   expect(() => new LineStream(target).write('lost', false)).toThrow('ENXIO');
 });
 
-test('a reader that stops reading is waited for once; the partial line is ended before the next', () => {
+test('a reader that stops reading causes one wait, and the partial line is ended before the next', () => {
   const { read, close } = pipe();
   try {
     const stream = new LineStream(target);
@@ -69,7 +69,7 @@ test('a reader that stops reading is waited for once; the partial line is ended 
   }
 });
 
-test('the rest of a partial line is not written to the file that replaces it', () => {
+test('the rest of a partial line is not written to the file that replaces the pipe', () => {
   const { read, close } = pipe();
   const stream = new LineStream(target);
   expect(() => stream.write('x'.repeat(200_000), false)).toThrow('EAGAIN');

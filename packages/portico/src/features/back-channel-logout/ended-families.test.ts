@@ -50,8 +50,8 @@ const told = (id: string) => ({
   person: { provider: 'accounts', id: `person of ${id}` },
 });
 
-describe('an authorization that ends with its session', () => {
-  test('is revoked, with or without tokens, and others are not', async () => {
+describe('an authorization whose session ends', () => {
+  test('is revoked with or without tokens, and others are not', async () => {
     await family('a', { refresh_generation: 3 });
     await family('b');
     await family('c');
@@ -62,7 +62,7 @@ describe('an authorization that ends with its session', () => {
     expect((await stored()).map((row) => row.revoked_at)).toEqual([NOW, NOW, null]);
   });
 
-  test('and may keep its access stays active, without the detail of the session', async () => {
+  test('stays active if it may keep its access, but no longer stores the session', async () => {
     await family('a', { refresh_generation: 0 });
     await family('b', { refresh_generation: 0, details: '{"sid":"s"}' });
     const keepsAccess = true;
@@ -74,7 +74,7 @@ describe('an authorization that ends with its session', () => {
     ]);
   });
 
-  test('and may keep its access is revoked if it never received tokens', async () => {
+  test('is revoked if it never received tokens, even if it may keep its access', async () => {
     await family('a');
     expect(await end(ending('a', { keepsAccess: true }))).toEqual({
       revoked: [told('a')],
@@ -83,7 +83,7 @@ describe('an authorization that ends with its session', () => {
     expect((await stored()).map((row) => row.revoked_at)).toEqual([NOW]);
   });
 
-  test('stays as it is if it ended before, and is not reported again', async () => {
+  test('stays unchanged and is not reported if it ended before', async () => {
     await family('a', { refresh_generation: 3, revoked_at: NOW - 5 });
     expect(await end(ending('a'))).toEqual({ revoked: [], unused: new Set() });
     expect(await stored()).toEqual([
@@ -91,7 +91,7 @@ describe('an authorization that ends with its session', () => {
     ]);
   });
 
-  test('and is not stored yet cannot be stored any more, for ten minutes', async () => {
+  test('cannot be stored for ten minutes if it was not stored yet', async () => {
     const ended = await end(
       ending('a', { createdAt: NOW }),
       ending('b', { createdAt: NOW - 599_999 }),
@@ -102,7 +102,7 @@ describe('an authorization that ends with its session', () => {
     await expect(family('a')).rejects.toThrow('oauth_families.id');
   });
 
-  test.each([0, 1, 100, 101])('is revoked together with its %i companions', async (count) => {
+  test.each([0, 1, 100, 101])('is revoked with all others that end at the same moment (%i)', async (count) => {
     const ids = Array.from({ length: count }, (_, index) => String(1000 + index));
     for (const id of ids) await family(id);
     const before = watched.writes.length;

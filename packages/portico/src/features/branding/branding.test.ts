@@ -7,7 +7,7 @@ import { brandingShape, type BrandingConfig } from './config.ts';
 import { readLogo } from './logo.ts';
 import { buildStyles } from './styles.ts';
 
-describe('a colour', () => {
+describe('a branding color', () => {
   test.each([
     '',
     'red',
@@ -23,7 +23,7 @@ describe('a colour', () => {
     expect(error?.issues).toMatchObject([{ message: 'must be a color such as #1f5c4d' }]);
   });
 
-  test('is in the style sheet for both modes, unless dark mode has its own', () => {
+  test('is in the style sheet for both modes, unless dark mode has a different one', () => {
     const brands = (config: BrandingConfig) =>
       [...buildStyles(config).matchAll(/--brand: (#\w+);/g)].map(([, brand]) => brand);
     expect(brands({ accent: '#abc' })).toEqual(['#abc', '#abc']);
@@ -45,7 +45,7 @@ describe('a colour', () => {
   });
 });
 
-describe('a logo', () => {
+describe('a branding logo', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'portico-logo-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const file = (name: string, bytes: string | Buffer) => {
@@ -64,7 +64,7 @@ describe('a logo', () => {
       'image/svg+xml',
       `\ufeff<?xml version="1.0"?>\n<!-- a logo --><!DOCTYPE svg PUBLIC "a" "b">\n${svg}`,
     ],
-  ])('is %s by its bytes, whatever its name', (type, bytes) => {
+  ])('is recognized as %s by its bytes, whatever its name', (type, bytes) => {
     expect(readLogo(file('logo.txt', bytes))).toMatchObject({ type });
   });
 
@@ -99,18 +99,18 @@ describe('a logo', () => {
     'a.svg',
     '/a b',
     '/"onerror',
-  ])('cannot be at %j', (given) =>
+  ])('cannot have the path %j', (given) =>
     expect(brandingShape.branding.safeParse({ logo: { path: given } }).success).toBe(false),
   );
 
-  test('must have an absolute path where the folder is unknown', () => {
+  test('must have an absolute path if the folder of the application is unknown', () => {
     const place = { directory: null, basePath: '', application: {} };
     expect(getBranding({ logo: 'logo.svg' }, place)).toEqual({
       problems: [{ key: 'oauth_server:branding:logo', message: 'must be an absolute path' }],
     });
   });
 
-  test("is the application's before that of the server", () => {
+  test('of the application takes precedence over that of the server', () => {
     const place = { directory: folder, basePath: '/id' };
     const logo = { path: '/own.svg' };
     const other = { logo: { path: '/other.svg' } };
@@ -122,7 +122,7 @@ describe('a logo', () => {
     });
   });
 
-  test('without settings, there is no branding', () => {
+  test('does not exist without settings', () => {
     const place = { directory: '/', basePath: '', application: {} };
     expect(getBranding(undefined, place)).toBeNull();
     expect(getBranding({}, place)).toBeNull();

@@ -16,7 +16,7 @@ describe('challenges', () => {
       'http://portal.example/mcp',
       'cannot publish the metadata of http://portal.example/mcp, because that API is not on https://portal.example; use @portico/resource-server in that API',
     ],
-  ])('cannot name the metadata of %j', (audience, message) => {
+  ])('cannot be enabled for the resource %j', (audience, message) => {
     expect(challengeProblems({ challenge: true, audience }, `${ISSUER}/below`)).toEqual([
       { key, message },
     ]);
@@ -24,7 +24,7 @@ describe('challenges', () => {
     expect(challengeProblems({ audience }, ISSUER)).toEqual([]);
   });
 
-  test('can name that of a resource on the server', () => {
+  test('can be enabled for a resource on the same server', () => {
     expect(
       challengeProblems({ challenge: true, audience: `${ISSUER}/mcp` }, `${ISSUER}/below`),
     ).toEqual([]);

@@ -120,15 +120,15 @@ async function pageOf(what: () => unknown): Promise<AuthorizationPageError> {
   throw new Error('It did not end with a page');
 }
 
-describe('An id', () => {
-  test('names a document if documents are on and it is https', () => {
+describe('A client id', () => {
+  test('is the URL of a document if it is https and documents are enabled', () => {
     const { start } = installation();
     expect(start().names(URL_OF_IT)).toBe(true);
     expect(start().names('0123456789abcdef0123456789abcdef')).toBe(false);
     expect(start({ isOn: false }).names(URL_OF_IT)).toBe(false);
   });
 
-  test('that is not allowed shows a page, and nothing is fetched', async () => {
+  test('with a host that is not allowed causes an error page and no fetch', async () => {
     const { start, web } = installation();
     const documents = start();
     documents.require(URL_OF_IT);
@@ -143,7 +143,7 @@ describe('An id', () => {
   });
 });
 
-describe('A document', () => {
+describe('A client document', () => {
   test('is fetched for a request, and describes the client', async () => {
     const { start, web } = installation();
     expect(await start().find(URL_OF_IT, ADA, [])).toEqual({
@@ -176,7 +176,7 @@ describe('A document', () => {
     ]);
   });
 
-  test('with keys is a confidential client; keys are never fetched from a denied place', async () => {
+  test('with keys describes a confidential client, and its keys must be on an allowed host', async () => {
     const { start, web } = installation();
     web.says = KEYED;
     const keys = { jwks: null, jwksUri: KEYED.jwks_uri, algorithm: null };
@@ -191,14 +191,14 @@ describe('A document', () => {
     ['a profile, and both keys', { profile: PROFILE, algorithms: ['EdDSA', 'ES256'] }, 'ES256'],
     ['a profile, and the other key', { profile: PROFILE, algorithms: ['RS256', 'EdDSA'] }, 'EdDSA'],
     ['a profile, and no key yet', { profile: PROFILE }, 'ES256'],
-  ])('that names no algorithm gets one, with %s', async (_, options, algorithm) => {
+  ])('that names no ID token algorithm gets a default one, with %s', async (_, options, algorithm) => {
     const { start } = installation();
     expect(await start(options).find(URL_OF_IT, ADA, [])).toMatchObject({
       idTokenSignedResponseAlg: algorithm,
     });
   });
 
-  test('that is invalid shows a page without its content, and is fetched again', async () => {
+  test('that is invalid causes an error page without its content, and is fetched again', async () => {
     const { start, web, fetched } = installation();
     const documents = start();
     const refusedBy = async (says: object | Error) => {
@@ -228,7 +228,7 @@ describe('A document', () => {
     expect(fetched(`${URL_OF_IT}?secret=1`)).toBe(5);
   });
 
-  test('is fetched once for simultaneous requests, also if it fails', async () => {
+  test('is fetched once for simultaneous requests, even if the fetch fails', async () => {
     const { start, web, fetched } = installation();
     const documents = start();
     let go = () => {};
@@ -253,8 +253,8 @@ describe('A document', () => {
   });
 });
 
-describe('A document that was fetched', () => {
-  test('is remembered while it is fresh', async () => {
+describe('A fetched client document', () => {
+  test('is cached while it is fresh', async () => {
     const { start, web, at, fetched } = installation();
     const documents = start();
     web.headers = { 'cache-control': 'max-age=600' };
@@ -281,7 +281,7 @@ describe('A document that was fetched', () => {
     expect(fetched()).toBe(3);
   });
 
-  test('is remembered with ninety-nine others: the one fetched longest ago is dropped', async () => {
+  test('is cached with at most 99 others, and the one fetched longest ago is dropped', async () => {
     const { start, web, at, fetched } = installation();
     const documents = start();
     const urlOf = (number: number) => `https://client.example/${number}.json`;
@@ -301,7 +301,7 @@ describe('A document that was fetched', () => {
     expect([0, 1, 2, 99, 100].map((number) => fetched(urlOf(number)))).toEqual([2, 2, 1, 1, 1]);
   });
 
-  test('and shown is stored for all processes, with one event', async () => {
+  test('that was shown to a person is stored for all processes, with one event', async () => {
     const { start, rows, events, fetched } = installation();
     const [one, other] = [start(), start()];
     const client = await one.find(URL_OF_IT, ADA, []);
@@ -315,7 +315,7 @@ describe('A document that was fetched', () => {
     ]);
   });
 
-  test('is stored once if it was fetched here', async () => {
+  test('is stored once, and only by the process that fetched it', async () => {
     const { start, rows, events } = installation();
     const [one, other] = [start(), start()];
     const client = await one.find(URL_OF_IT, ADA, []);
@@ -328,7 +328,7 @@ describe('A document that was fetched', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('that is known is fetched again without an event', async () => {
+  test('that is already known is fetched again without an event', async () => {
     const { start, web, events, at, rows } = installation();
     const documents = start();
     await documents.keep(await documents.find(URL_OF_IT, ADA, []));
@@ -358,7 +358,7 @@ describe('A document that was fetched', () => {
     expect(events).toEqual([]);
   });
 
-  test('of a client that is revoked is neither used nor fetched', async () => {
+  test('of a revoked client is neither used nor fetched again', async () => {
     const { start, rows, web, at } = installation();
     const documents = start();
     const client = await documents.find(URL_OF_IT, ADA, []);
@@ -373,7 +373,7 @@ describe('A document that was fetched', () => {
   });
 });
 
-describe('What this process remembers about a document', () => {
+describe('A cached client document', () => {
   test('is dropped when its stored row is gone', async () => {
     const { start, rows, fetched } = installation();
     const documents = start();
@@ -385,7 +385,7 @@ describe('What this process remembers about a document', () => {
     expect(fetched()).toBe(2);
   });
 
-  test('is valid until another process stores a later version', async () => {
+  test('is valid until a different process stores a later version', async () => {
     const { start, web, at, fetched } = installation();
     const [one, other] = [start(), start()];
     web.headers = { 'cache-control': 'max-age=3600' };
@@ -406,7 +406,7 @@ describe('What this process remembers about a document', () => {
   });
 
   // @shows AS-21.7
-  test('does not replace a later version that may be cached for a shorter time', async () => {
+  test('does not replace a later version that has a shorter lifetime', async () => {
     const { start, web, at, rows } = installation();
     const [one, other] = [start(), start()];
     web.headers = { 'cache-control': 'max-age=300' };
@@ -428,7 +428,7 @@ describe('What this process remembers about a document', () => {
   });
 
   // @shows AS-21.7
-  test('does not replace a later version that another process has stored since', async () => {
+  test('does not replace a later version that a different process has stored since', async () => {
     const { start, web, at } = installation();
     const [one, other] = [start(), start()];
     web.headers = { 'cache-control': 'max-age=86400' };
@@ -458,7 +458,7 @@ describe('What this process remembers about a document', () => {
     expect(fetched()).toBe(2);
   });
 
-  test('does not make it fetch again for a scope that the document does not name', async () => {
+  test('is not fetched again for a scope that the document does not contain', async () => {
     const { start, web, fetched } = installation();
     const documents = start();
     web.says = { scope: 'openid' };
@@ -468,7 +468,7 @@ describe('What this process remembers about a document', () => {
   });
 });
 
-describe('A document that another process stored', () => {
+describe('A client document that a different process stored', () => {
   /** Counts the fetches of a new process after another process has stored the document. */
   async function refetched(
     says: object,

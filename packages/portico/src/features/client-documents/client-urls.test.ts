@@ -58,11 +58,11 @@ describe('a client id that is the URL of a document', () => {
     'HTTPS://client.example/client.json',
     'a'.repeat(32),
     '',
-  ])('other ids are not URLs of documents: %j', (clientId) => {
+  ])('must be a lower-case https URL, and is otherwise an ordinary client id: %j', (clientId) => {
     expect([refusal(clientId), refusal(clientId, false)]).toEqual([null, null]);
   });
 
-  test('is an unknown client while the switch is off', () => {
+  test('is an unknown client while documents are disabled', () => {
     expect(refusal('https://client.example/client.json', false)).toContain('is off');
   });
 
@@ -90,7 +90,7 @@ describe('a client id that is the URL of a document', () => {
     ['https://client.example:8443/a', { denied_hosts: ['client.example'] }, false],
     ['https://app.client.example/a', { denied_hosts: ['client.example'] }, true],
     ['https://app.client.example/a', { denied_hosts: ['*.client.example'] }, false],
-  ])('%s under %j: %s', (clientId, config, allowed) => {
+  ])('%s with the configuration %j is allowed: %s', (clientId, config, allowed) => {
     expect(refusal(clientId, config) === null).toBe(allowed);
   });
 
@@ -108,7 +108,7 @@ describe('a client id that is the URL of a document', () => {
     ['example.com.', false],
     ['bücher.example', false],
     ['', false],
-  ])('the configuration may name %j: %s', (pattern, accepted) => {
+  ])('may match the configured host pattern %j: %s', (pattern, accepted) => {
     expect(isHostPattern(pattern)).toBe(accepted);
   });
 });

@@ -42,7 +42,7 @@ function problem(value: unknown): string {
   }
 }
 
-describe('a document as known hosts publish theirs', () => {
+describe('a document in the form that a known host publishes is valid', () => {
   test.each(KNOWN_DOCUMENTS)('$host', ({ document, path, asks, applicationType, refreshes }) => {
     const url = `https://client.example${path}`;
     const client = readDocument({ client_id: url, ...document }, url, RULES);
@@ -69,14 +69,14 @@ test('the document in docs/connecting-clients.md is valid, for a public client',
   });
 });
 
-describe('a document that requires bound tokens', () => {
+describe('a document that requires DPoP-bound tokens', () => {
   const rules = { ...RULES, demands: demands() };
   const demanding = (value: unknown) =>
     readDocument({ ...DOCUMENT, dpop_bound_access_tokens: value }, URL_OF_IT, rules)
       .dpopBoundAccessTokens;
 
   // @shows AS-24.6
-  test('is accepted where they are issued', () => {
+  test('is accepted if the server issues them', () => {
     expect([undefined, false, true].map(demanding)).toEqual([false, false, true]);
     for (const value of [null, 'true', 1, [true]]) {
       expect(() => demanding(value)).toThrow('its dpop_bound_access_tokens must be true or false');
@@ -84,7 +84,7 @@ describe('a document that requires bound tokens', () => {
   });
 });
 
-test('a document that requires pushed requests is accepted where they are on', () => {
+test('a document that requires pushed requests is accepted if the server supports them', () => {
   const pushes = (value: unknown) =>
     readDocument({ ...DOCUMENT, require_pushed_authorization_requests: value }, URL_OF_IT, {
       ...RULES,
@@ -94,7 +94,7 @@ test('a document that requires pushed requests is accepted where they are on', (
 });
 
 // @shows AS-23.10
-test("a document's keys are accepted where clients may have keys, and fetched only from allowed places", () => {
+test('the keys of a document are accepted if clients may have keys, and only from allowed hosts', () => {
   const keyed = {
     ...DOCUMENT,
     token_endpoint_auth_method: 'private_key_jwt',
@@ -208,7 +208,7 @@ describe('a document that is not a valid client', () => {
     expect(problem(value)).toContain(says);
   });
 
-  test('reasons quote its content only cut short, because its author chose every letter', () => {
+  test('is quoted in the reason only in shortened and escaped form', () => {
     const long = 'a\n"b'.repeat(500);
     const messages = [
       problem({ ...DOCUMENT, client_name: long }),
@@ -242,7 +242,7 @@ describe('the content of a document', () => {
     for (const empty of [null, '', []]) expect(read({ [name]: empty })).toEqual(read({}));
   });
 
-  test('lists its grants, of two possible; without a list there is one (RFC 7591 section 2)', () => {
+  test('its grants are limited to the two possible ones, and default to authorization_code', () => {
     expect(read({}).grants).toEqual(['authorization_code']);
     expect(read({ grant_types: ['refresh_token', 'authorization_code'] }).grants).toEqual([
       'authorization_code',
@@ -258,7 +258,7 @@ describe('the content of a document', () => {
     expect(read({ grant_types: all }).grants).toEqual(['authorization_code']);
   });
 
-  test('lists its scopes, of those offered; without a list it has all of them', () => {
+  test('its scopes are limited to those offered, and default to all of them', () => {
     expect(read({}).scopes).toEqual(ALL);
     expect(read({ scope: '' }).scopes).toEqual(ALL);
     expect(read({ scope: ' offline_access' }).scopes).toEqual(ALL);
@@ -268,7 +268,7 @@ describe('the content of a document', () => {
     ]);
   });
 
-  test('never has service scopes, whether it names them or not', () => {
+  test('its scopes never include service scopes, whether it names them or not', () => {
     const catalog = createScopeCatalog({
       'notes:read': 'Read notes',
       'mcp:service': { label: 'Discover', permission: 'notes:read' },
@@ -280,7 +280,7 @@ describe('the content of a document', () => {
     expect(() => scopesOf('mcp:service')).toThrow('this server offers none of its scopes');
   });
 
-  test('has the redirect URIs that can be used; others are ignored', () => {
+  test('its unusable redirect URIs are ignored', () => {
     const uris = [
       'https://client.example/callback',
       'http://client.example/',
@@ -289,7 +289,7 @@ describe('the content of a document', () => {
     expect(read({ redirect_uris: uris }).redirectUris).toEqual(['https://client.example/callback']);
   });
 
-  test('matches redirect URIs exactly for a web application, also on loopback', () => {
+  test('its redirect URIs are matched exactly for a web application, even on loopback', () => {
     const client = read({
       application_type: 'web',
       redirect_uris: ['http://localhost:3000/callback'],
@@ -298,7 +298,7 @@ describe('the content of a document', () => {
     expect(mayRedirect(client, 'http://localhost:3001/callback')).toBe(false);
   });
 
-  test('may choose the algorithm of its ID tokens', () => {
+  test('it may name the algorithm of its ID tokens', () => {
     expect(read({ id_token_signed_response_alg: 'ES256' }).idTokenSignedResponseAlg).toBe('ES256');
   });
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { newUserCode, readUserCode, shownUserCode } from './user-code.ts';
 
 // @shows AS-48.3, RFC8628-6.1
-test('a code is nine consonants in three groups, and is read however a person types it', () => {
+test('a user code is nine consonants in three groups, and is accepted in any way of typing it', () => {
   const codes = Array.from({ length: 500 }, () => newUserCode());
   for (const code of codes) {
     const shown = shownUserCode(code);
@@ -21,7 +21,7 @@ test('a code is nine consonants in three groups, and is read however a person ty
 });
 
 // @shows AS-48.3
-test('a code with one wrong, missing or further letter is no code', () => {
+test('a user code with a wrong, missing or additional letter is refused', () => {
   const code = newUserCode();
   const letters = 'BCDFGHJKLMNPQRSTVWXZ';
   for (let at = 0; at < code.length; at += 1) {
@@ -35,7 +35,7 @@ test('a code with one wrong, missing or further letter is no code', () => {
 });
 
 // @shows AS-48.3
-test('a code with another character than the twenty consonants is no code', () => {
+test('a user code with a character other than the twenty consonants is refused', () => {
   // "A" is not in the alphabet. Its index there, -1, must not count as that of the last letter.
   const code = Array.from({ length: 1000 }, newUserCode).find((each) => each.startsWith('Z')) ?? '';
   expect(readUserCode(code)).toBe(code);
@@ -43,13 +43,13 @@ test('a code with another character than the twenty consonants is no code', () =
 });
 
 // @shows AS-48.3
-test('a code may have spaces around it, up to 40 characters', () => {
+test('a user code may have spaces around it, up to 40 characters', () => {
   const code = newUserCode();
   expect(readUserCode(code.padStart(40))).toBe(code);
   expect(readUserCode(code.padStart(41))).toBeNull();
 });
 
-test('whatever is typed, the result is a code or null', () => {
+test('any typed text is either read as a user code or refused without an error', () => {
   const isStable = fc.property(fc.string(), (typed) => {
     const code = readUserCode(typed);
     return code === null || readUserCode(shownUserCode(code)) === code;

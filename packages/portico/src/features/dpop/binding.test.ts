@@ -3,7 +3,7 @@ import { proofAlgorithms } from './binding.ts';
 
 const ALL = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 
-test('proofs may use every supported algorithm, and under a profile only those of the profile', () => {
+test('DPoP proofs may use every supported algorithm, or with a profile only its algorithms', () => {
   expect(proofAlgorithms(null)).toEqual(ALL);
   expect(proofAlgorithms(['EdDSA', 'ES256', 'HS256'])).toEqual(['ES256', 'EdDSA']);
 });

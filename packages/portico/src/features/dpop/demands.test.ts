@@ -11,7 +11,7 @@ const SCOPES = boundScopes({
 const CLIENT = { pushesRequests: false, dpopBoundAccessTokens: false };
 const DEMANDING = { pushesRequests: false, dpopBoundAccessTokens: true };
 
-describe('A configuration that contradicts itself', () => {
+describe('A configuration that requires bound tokens while DPoP is off', () => {
   const scopes = {
     plain: 'A scope',
     unbound: { dpop: false },
@@ -21,7 +21,7 @@ describe('A configuration that contradicts itself', () => {
   };
   const message = 'needs oauth_server:dpop; set oauth_server:dpop to "accept" or "require"';
 
-  test('is reported with everything that requires what is off, which is the default', () => {
+  test('is reported for each setting that needs DPoP, and DPoP is off by default', () => {
     const bound = ['notes:write', 'notes:delete'].map((name) => ({
       key: `oauth_server:scopes:${name}:dpop`,
       message,
@@ -35,7 +35,7 @@ describe('A configuration that contradicts itself', () => {
     expect(dpopProblems({ scopes: { plain: 'A scope' } })).toEqual([]);
   });
 
-  test.each<DpopMode>(['accept', 'require'])('is not a contradiction with %s', (dpop) => {
+  test.each<DpopMode>(['accept', 'require'])('is not reported if dpop is %s', (dpop) => {
     expect(dpopProblems({ dpop, dpop_nonces: true, scopes })).toEqual([]);
   });
 });
@@ -58,7 +58,7 @@ describe('An unbound token', () => {
     `the request has no proof, but the token must be bound to a key: ${reason}`,
   ];
 
-  test('is issued if nothing requires a bound one', () => {
+  test('is issued if no bound token is required', () => {
     for (const mode of ['off', 'accept'] as const) {
       expect(refusal(mode, CLIENT, ['notes:read', 'unheard:of'])).toBeNull();
       expect(refusal(mode, CLIENT, [])).toBeNull();
@@ -76,7 +76,7 @@ describe('An unbound token', () => {
     );
   });
 
-  test('is not issued where one was required before DPoP was switched off', () => {
+  test('is not issued if a bound one is required, even after DPoP was disabled', () => {
     expect(refusal('off', DEMANDING, [])).toEqual([
       'unauthorized_client',
       'the token must be bound to a key with DPoP (the client requires it), but ' +
@@ -93,7 +93,7 @@ test('A bound token meets every requirement', () => {
   }
 });
 
-test('A token that another feature binds does not meet a requirement of DPoP, which is off', () => {
+test('A token bound by a different feature does not meet a DPoP requirement while DPoP is off', () => {
   const demands = new BindingDemands('off', SCOPES);
   expect(() => demands.require(DEMANDING, ['notes:read'], 'a thumbprint')).toThrow(
     'have to be bound by DPoP',

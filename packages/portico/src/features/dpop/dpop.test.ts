@@ -64,8 +64,8 @@ async function refusal(what: () => unknown): Promise<readonly unknown[]> {
 }
 const wrong = (detail: string) => ['invalid_dpop_proof', detail, null];
 
-describe('The proof of a request', () => {
-  test('is its header field, for its method and its public URL', () => {
+describe('The DPoP proof of a request', () => {
+  test('is read from the DPoP header, with the method and the public URL of the request', () => {
     const request = new Request('http://127.0.0.1:8080/token', {
       method: 'PUT',
       headers: { DPoP: 'a' },
@@ -74,7 +74,7 @@ describe('The proof of a request', () => {
     expect(readProof(new Request('http://127.0.0.1/'), URL_OF_IT).proof).toBeNull();
   });
 
-  test('gives the proved key; a request without one proves nothing', async () => {
+  test('contains the key that it proves, and a request without a proof has none', async () => {
     const { crv, kty, x, y } = jwk;
     const thumbprint = createHash('sha256')
       .update(JSON.stringify({ crv, kty, x, y }))
@@ -104,7 +104,7 @@ describe('The proof of a request', () => {
     );
   });
 
-  test('an error of ours is not reported as one of the proof', async () => {
+  test('is not blamed for an internal error', async () => {
     const fault = new TypeError('a fault');
     const broken = dpop({
       clock: () => {
@@ -114,7 +114,7 @@ describe('The proof of a request', () => {
     await expect(broken.check(proof())).rejects.toBe(fault);
   });
 
-  test('uses the algorithms of the profile, if there is one', async () => {
+  test('may use only the algorithms of the profile, if there is one', async () => {
     const says = wrong('DPoP proof refused: its alg is ES256, which the profile does not allow');
     expect(await refusal(() => dpop({ algorithms: ['EdDSA'] }).check(proof()))).toEqual(says);
     expect(await dpop({ algorithms: ['EdDSA', 'ES256'] }).check(proof())).toMatchObject({
@@ -126,7 +126,7 @@ describe('The proof of a request', () => {
     expect(() => requireAlgorithm(checked, ['ES256'])).not.toThrow();
   });
 
-  test('has a valid nonce if it must, and gets one otherwise', async () => {
+  test('needs a valid nonce if nonces are enabled, and the error contains a new one', async () => {
     const strict = dpop({ nonces });
     expect(await strict.check(proof({ nonce: GOOD }))).toMatchObject({ nonce: GOOD });
     expect(await refusal(() => strict.check(proof()))).toEqual([
@@ -143,7 +143,7 @@ describe('The proof of a request', () => {
     expect([await strict.nonce(), await dpop().nonce()]).toEqual([GOOD, null]);
   });
 
-  test('is accepted once, for its key and jti, until it expires', async () => {
+  test('is accepted once for its key and jti, until it expires', async () => {
     const made = dpop();
     const { check, claimed } = made;
     const checked = await check(proof());

@@ -27,8 +27,8 @@ function installation() {
   };
 }
 
-describe('A nonce', () => {
-  test('is handed out for half a minute, and then replaced', async () => {
+describe('A DPoP nonce', () => {
+  test('is issued for half a minute, and then replaced', async () => {
     const { nonces, at } = installation()();
     const first = await nonces.current();
     at(29_999);
@@ -42,14 +42,14 @@ describe('A nonce', () => {
     expect(await nonces.current()).not.toBe(second);
   });
 
-  test('is not handed out after the clock was set back: to others it would be from the future', async () => {
+  test('from before the clock was set back is not issued again', async () => {
     const { nonces, at } = installation()();
     const first = await nonces.current();
     at(-1);
     expect(await nonces.current()).not.toBe(first);
   });
 
-  test.each(['where it was made', 'elsewhere'])('is good for three minutes, %s', async (where) => {
+  test.each(['where it was made', 'elsewhere'])('is valid for three minutes, %s', async (where) => {
     const start = installation();
     const [one, other] = [start(), start()];
     const nonce = await one.nonces.current();
@@ -70,7 +70,7 @@ describe('A nonce', () => {
     expect(await other.nonces.isGood(nonce)).toBe(false);
   });
 
-  test('that is invented, or sealed for something else or by another installation, is invalid', async () => {
+  test('is invalid if it is invented, or was sealed for a different purpose or installation', async () => {
     const start = installation();
     const { nonces, sealer } = start();
     const now = String(START);

@@ -107,7 +107,7 @@ describe('a proof at the token endpoint', () => {
     expect(steps).toEqual(['authenticated', ...offered(null), ...ending]);
   });
 
-  test('is passed to the grant, which claims it once however often it asks', async () => {
+  test('is marked as used once, even if the grant reads it several times', async () => {
     const { ask, steps } = start({ dpop: 'on' });
     const text = proof();
     expect((await ask(text)).headers).not.toHaveProperty('DPoP-Nonce');
@@ -123,7 +123,7 @@ describe('a proof at the token endpoint', () => {
     expect(steps).toEqual([]);
   });
 
-  test('is answered with the next nonce, which is known before anything is issued', async () => {
+  test('gets a response with the next nonce, which is created before any token is issued', async () => {
     const { ask, steps } = start({ dpop: 'with nonces' });
     expect((await ask(proof())).headers).toMatchObject({ 'DPoP-Nonce': 'the next one' });
     expect(steps).toEqual([
@@ -135,7 +135,7 @@ describe('a proof at the token endpoint', () => {
     ]);
   });
 
-  test('is claimed before a stored response is given to its sender', async () => {
+  test('is marked as used before a stored response is returned to its sender', async () => {
     const { ask, steps } = start({ dpop: 'on', kept: 'spent' });
     const text = proof();
     expect(bodyOf(await ask(text))).toMatchObject({ access_token: 'kept' });
@@ -143,7 +143,7 @@ describe('a proof at the token endpoint', () => {
     await expect(ask(text)).rejects.toMatchObject({ code: 'invalid_dpop_proof' });
   });
 
-  test('is signed as the profile allows for a client with the profile, and as the server allows for others', async () => {
+  test('needs an algorithm of the profile if the client has one, and otherwise of the server', async () => {
     expect((await start({ dpop: 'on' }).ask(proof('RS256'))).status).toBe(200);
     const { ask, steps } = start({ dpop: 'on', governs: true });
     expect((await ask(proof('ES256'))).status).toBe(200);

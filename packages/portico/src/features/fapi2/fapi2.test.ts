@@ -30,7 +30,7 @@ const ON: Config = {
   pushed_authorization_requests: 'accept',
 };
 
-test('each rule has its own number and a text', () => {
+test('each FAPI 2.0 rule has a unique number and a text', () => {
   const ids = FAPI2_RULES.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { says } of FAPI2_RULES) expect(says).toMatch(/^[a-z].*\.$/);
@@ -41,8 +41,8 @@ const completed = (config: Config) => withProfile([fapi2], config as OAuthServer
 const governs = (profiles: Profiles, client: ClientMetadata) =>
   profiles.of(client)?.name === 'fapi2';
 
-describe('the configuration of a server of the profile', () => {
-  test("gets the profile's values where it has none", () => {
+describe('the configuration of a server with the FAPI 2.0 profile', () => {
+  test('gets the values of the profile for missing settings', () => {
     const config = completed({ profile: 'fapi2', ...OFF });
     expect(config).toEqual({
       profile: 'fapi2',
@@ -73,14 +73,14 @@ describe('the configuration of a server of the profile', () => {
   });
 });
 
-describe('the profile applies', () => {
-  test('to no client, if neither the server nor the client has it', () => {
+describe('the FAPI 2.0 profile', () => {
+  test('applies to no client, if neither the server nor the client has it', () => {
     const profiles = profilesWith(OFF);
     const open = { ...CLIENT, public: true, keys: null };
     expect([governs(profiles, open), profiles.refusal(open)]).toEqual([false, null]);
   });
 
-  test('to a client that has it, and to no other', () => {
+  test('applies to a client that has it, and to no other', () => {
     const profiles = profilesWith(ON);
     expect([governs(profiles, PROFILED), profiles.refusal(PROFILED)]).toEqual([true, null]);
     expect([governs(profiles, CLIENT), profiles.refusal({ ...CLIENT, public: true })]).toEqual([
@@ -89,7 +89,7 @@ describe('the profile applies', () => {
     ]);
   });
 
-  test('on a server that has it, to every client except an API that introspects tokens', () => {
+  test('of the server applies to every client, except an API that only introspects tokens', () => {
     const profiles = profilesWith({ profile: 'fapi2' });
     expect(governs(profiles, CLIENT)).toBe(true);
     expect(governs(profiles, { ...CLIENT, grants: ['introspection'] })).toBe(false);
@@ -99,7 +99,7 @@ describe('the profile applies', () => {
     expect(governs(profiles, { ...PROFILED, grants: ['introspection'] })).toBe(true);
   });
 
-  test('and a client with a profile that this release does not know is refused', () => {
+  test('with a name that this release does not know makes its client refused', () => {
     expect(profilesWith(ON).refusal({ ...CLIENT, profile: 'fapi3' })).toContain('unknown');
     expect(profilesWith(ON).refusal({ ...CLIENT, profile: '' })).toContain('unknown');
   });
@@ -123,7 +123,7 @@ test.each<readonly [what: string, changes: Partial<ClientMetadata>]>([
     'is answered at a name that begins like the loopback address',
     { redirectUris: ['http://127.0.0.1.example/cb'], applicationType: 'native' },
   ],
-])('a client is refused that %s', (_, changes) => {
+])('with the FAPI 2.0 profile, a client is refused that %s', (_, changes) => {
   const profiles = profilesWith(ON);
   expect(profiles.refusal({ ...PROFILED, ...changes })).toContain('fapi2');
   expect(() => profiles.requireRegistrable({ ...PROFILED, ...changes })).toThrow('fapi2');
@@ -140,14 +140,14 @@ test.each<readonly [what: string, changes: Partial<ClientMetadata>]>([
   ],
   ['signs with PS256', { keys: { jwks: null, jwksUri: 'https://a.example/', algorithm: 'PS256' } }],
   ['asks for no ID token', { scopes: ['notes:read'], idTokenSignedResponseAlg: 'RS256' }],
-])('a client is accepted that %s', (_, changes) => {
+])('with the FAPI 2.0 profile, a client is accepted that %s', (_, changes) => {
   const profiles = profilesWith(ON);
   expect(profiles.refusal({ ...PROFILED, ...changes })).toBeNull();
   expect(() => profiles.requireRegistrable({ ...PROFILED, ...changes })).not.toThrow();
 });
 
 test.each(['private_key_jwt', 'dpop', 'pushed_authorization_requests'] as const)(
-  'without %s, a client with the profile gets nothing and cannot be registered',
+  'without %s, a client with the FAPI 2.0 profile is refused and cannot be registered',
   (key) => {
     const profiles = profilesWith({ ...ON, [key]: undefined });
     expect(profiles.refusal(PROFILED)).toContain(`oauth_server:${key}`);

@@ -10,7 +10,7 @@ const mode = new FormPostMode(
 const problemOf = (redirectUri: string, state: string | null = null) =>
   mode.problem({ redirectUri, state });
 
-describe('a redirect URI', () => {
+describe('a redirect URI with response_mode=form_post', () => {
   // @shows AS-7.22
   test.each([
     'https://client.example/callback',
@@ -20,7 +20,7 @@ describe('a redirect URI', () => {
     'http://127.0.0.1:3118/callback',
     'http://localhost/callback?a=b;c,d',
     'https://192.0.2.1/callback',
-  ])('can be posted to: %s', (uri) => expect(problemOf(uri)).toBeNull());
+  ])('is accepted: %s', (uri) => expect(problemOf(uri)).toBeNull());
 
   // @shows AS-7.22
   test.each([
@@ -38,9 +38,9 @@ describe('a redirect URI', () => {
     ['https://a*b.example/callback', 'a content security policy cannot'],
     ['https://*.example/callback', 'a content security policy cannot'],
     ['https://a_b.example/callback', 'a content security policy cannot'],
-  ])('cannot: %s', (uri, says) => expect(problemOf(uri)).toContain(says));
+  ])('is refused: %s', (uri, says) => expect(problemOf(uri)).toContain(says));
 
-  test('whatever it is, ends no directive of the policy', async () => {
+  test('never ends a directive of the content security policy', async () => {
     const hosts = fc
       .array(
         fc.constantFrom(
@@ -90,12 +90,12 @@ test.each([
   ['\t\v\f\u0001 é\u{1F600}\u2028', true],
   ['', true],
   [null, true],
-])('a state that a form does not carry unchanged is refused: %j', (state, isFine) => {
+])('form_post accepts a state only if a form transmits it unchanged: %j', (state, isFine) => {
   expect(problemOf('https://client.example/callback', state) === null).toBe(isFine);
 });
 
 // @shows AS-7.21
-test('no value becomes markup', async () => {
+test('form_post escapes every value in its page', async () => {
   const hostile = fc
     .array(
       fc.oneof(
@@ -114,7 +114,7 @@ test('no value becomes markup', async () => {
   );
 });
 
-test('a page that asks first has no script, and its policy allows none', async () => {
+test('a form_post page that asks for confirmation has no script, and its policy allows none', async () => {
   const question = { text: page('error.not_clear'), status: 400, action: '<i>Go</i>' };
   const reply = await sent({ parameters: { error: 'access_denied' }, question });
   expect(reply.status).toBe(400);

@@ -13,7 +13,7 @@ async function wordsOf(locale: string): Promise<Words> {
 }
 
 describe('a message', () => {
-  test('has the plural form of its language for a number', async () => {
+  test('uses the plural form of its language for a number', async () => {
     const seconds = (words: Words, count: number) => words.t('sign_in.slowed', { count });
     expect(seconds(ENGLISH_WORDS, 1)).toContain('in a second.');
     expect(seconds(ENGLISH_WORDS, 1200)).toContain('in 1,200 seconds.');
@@ -34,7 +34,7 @@ describe('a message', () => {
     expect(markup('error.request_id', { id: ['<a>', 'b'] })).toBe('Request id: &lt;a&gt; and b');
   });
 
-  test('throws without a value for a placeholder, or for an unknown key', () => {
+  test('throws an error for a missing placeholder value or an unknown key', () => {
     expect(() => t('consent.page')).toThrow(
       "The message 'consent.page' needs a value for {client}",
     );
@@ -45,7 +45,7 @@ describe('a message', () => {
       expect(() => t(key)).toThrow('There is no message');
   });
 
-  test('that a language lacks comes from a wider one, then from English', () => {
+  test('that a language lacks comes from the wider language, then from English', () => {
     const words = createWords('de-AT', [
       { locale: 'de-AT', catalog: { 'consent.allow': 'Passt' } },
       { locale: 'de', catalog: { 'consent.allow': 'Zulassen', 'consent.deny': 'Ablehnen' } },
@@ -72,7 +72,7 @@ describe('a message', () => {
     ['ja', '続行すると、'],
     ['zh-Hans', '如果继续，'],
     ['ar', 'إذا تابعت،'],
-  ])('that asks for confirmation does not say that it is done: %s', async (locale, condition) => {
+  ])('that asks for confirmation does not claim that the action is done: %s', async (locale, condition) => {
     const words = await wordsOf(locale);
     for (const count of [1, 2, 3, 11, 100])
       expect(words.t('applications.confirm_all', { count }).startsWith(condition)).toBe(true);
@@ -88,7 +88,7 @@ describe('a message', () => {
   });
 });
 
-describe('the terms of terms.md', () => {
+describe('the terms of terms.md are used in every language', () => {
   const rows = readFileSync(new URL('terms.md', import.meta.url), 'utf8')
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()))
@@ -105,7 +105,7 @@ describe('the terms of terms.md', () => {
     }
   });
 
-  test('are all there', () => {
+  test('terms.md lists every language and at least 15 terms', () => {
     expect(rows.length).toBeGreaterThanOrEqual(15);
     expect(Object.keys(LANGUAGES).toSorted()).toEqual(tags.toSorted());
   });
@@ -122,7 +122,7 @@ describe('a message as HTML', () => {
   });
 
   // @shows AS-38.6
-  test('cannot be changed by a value, whatever it has', () => {
+  test('cannot be changed by the content of a value', () => {
     const hostile = fc
       .array(
         fc.oneof(
@@ -141,7 +141,7 @@ describe('a message as HTML', () => {
     );
   });
 
-  test('accepts only objects that were made as elements', () => {
+  test('accepts only objects that were created as elements', () => {
     const forged = { toString: () => '<script>', html: '<script>' } as unknown as string;
     expect(() => markup('consent.page', { client: forged })).toThrow('not iterable');
   });
@@ -151,7 +151,7 @@ describe('a message as HTML', () => {
     ['a', {}],
     ['bdi', { onclick: 'x' }],
     ['bdi', { style: 'x' }],
-  ])('makes no element %s with %j', (name, attributes) => {
+  ])('refuses to create the element %s with %j', (name, attributes) => {
     expect(() => tag(name as 'bdi', 'x', attributes as { class: string })).toThrow(
       'does not support',
     );

@@ -23,8 +23,8 @@ const fetchedBy = (fetchImage: FetchImage) => ({
   pictureOf: (named: NamedLogo) => getPicture(named, fetchImage),
 });
 
-describe('a logo', () => {
-  test('is kept with its hash and type', () => {
+describe('a logo of a client', () => {
+  test('is stored with its hash and type', () => {
     const bytes = gif(48, 32);
     const logo = checkLogo(bytes);
     expect(logo).toEqual({
@@ -42,11 +42,11 @@ describe('a logo', () => {
     [gif(8, 513), 'The logo is 8 × 513 pixels; the maximum is 512 × 512'],
     [Buffer.from('<svg/>'), 'The logo is not a PNG, JPEG, GIF or WebP image'],
     [new Uint8Array(), 'The logo is not a PNG, JPEG, GIF or WebP image'],
-  ])('must have a size and type that pages can show: %#', (bytes, problem) => {
+  ])('must have a supported size and image type: %#', (bytes, problem) => {
     expect(() => checkLogo(bytes)).toThrow(refusal(problem));
   });
 
-  test('is optional, and a given one is accepted only if logos are on', async () => {
+  test('is optional, and is refused if logos are disabled', async () => {
     expect(await namedLogo({}, fetchedBy(nothing))).toBeUndefined();
     expect(await namedLogo({}, null)).toBeUndefined();
     const off = refusal('oauth_server:client_logos is off; set it to true first');
@@ -58,7 +58,7 @@ describe('a logo', () => {
     ).rejects.toThrow(refusal('Pass the logo either as an image or as a URL, not both'));
   });
 
-  test('is fetched from its address once, for an operator, and checked like any other', async () => {
+  test('of an operator client is fetched once from its URL, and validated like any other', async () => {
     const asked: unknown[] = [];
     const fetchImage: FetchImage = async (url, about) => {
       asked.push([url.href, about]);

@@ -25,7 +25,7 @@ test.each([
   'http://localhost:49152/callback',
   'http://localhost:49152',
 ])(
-  "a native application's loopback address matches on any port, a web application's does not: %s",
+  'a loopback redirect URI matches on any port for a native application, not for a web one: %s',
   (uri) => {
     expect(isRegistered(native, uri)).toBe(true);
     expect(isRegistered(web, uri)).toBe(false);
@@ -33,7 +33,7 @@ test.each([
 );
 
 // @shows RFC8252-8.10
-test.each(REGISTERED)('the registered URI matches itself, whatever the type: %s', (uri) => {
+test.each(REGISTERED)('a registered redirect URI matches itself for every application type: %s', (uri) => {
   expect(isRegistered(native, uri)).toBe(true);
   expect(isRegistered(web, uri)).toBe(true);
 });
@@ -86,7 +86,7 @@ test.each([
   ['a private-use scheme with a host', 'com.example.app://callback'],
   ['an uppercase private-use scheme', 'COM.EXAMPLE.APP:/callback'],
   ['another private-use scheme', 'com.example.apps:/callback'],
-])('everything else is compared exactly: %s', (_, uri) => {
+])('everything except the loopback port of a redirect URI is compared exactly: %s', (_, uri) => {
   expect(isRegistered(native, uri)).toBe(false);
   expect(isRegistered(web, uri)).toBe(false);
 });

@@ -75,9 +75,9 @@ function start() {
   };
 }
 
-describe('published keys', () => {
+describe('the published keys of a client', () => {
   // @shows AS-23.7
-  test('are valid until they expire, and not at that moment', async () => {
+  test('are valid until they expire, to the millisecond', async () => {
     const { published, asked, state, has } = start();
     state.headers = { 'cache-control': 'max-age=600' };
     published.set('/a', setOf('a'));
@@ -108,7 +108,7 @@ describe('published keys', () => {
   });
 
   // @shows AS-23.7
-  test('are not used longer because the clock was set back', async () => {
+  test('are not used longer if the clock is set back', async () => {
     const { published, state, has } = start();
     published.set('/a', setOf('a'));
     expect(await has('/a', 'a')).toBe(true);
@@ -118,7 +118,7 @@ describe('published keys', () => {
   });
 
   // @shows AS-23.7
-  test('that cannot be fetched again are used while valid, and tried every ten seconds', async () => {
+  test('are used while valid if a new fetch fails, and are retried every ten seconds', async () => {
     const { published, asked, state, has } = start();
     published.set('/a', setOf('a'));
     expect(await has('/a', 'a')).toBe(true);
@@ -137,13 +137,13 @@ describe('published keys', () => {
     expect([await has('/a', 'a'), asked.length]).toEqual([true, 5]);
   });
 
-  test('are waited for as long as the fetch function says', async () => {
+  test('are retried after the delay that the fetch function returns', async () => {
     const { published, has } = start();
     published.set('/a', new OutboundError('too many', 42));
     expect(await has('/a', 'a')).toBe(42);
   });
 
-  test('that could not be fetched keep no other client from its first fetch', async () => {
+  test('that cannot be fetched do not block the first fetch for a different client', async () => {
     const { client } = start();
     const fetching = {
       allowsLoopback: false,
@@ -184,7 +184,7 @@ describe('published keys', () => {
     expect(asked).toEqual(['/away', '/a', '/b']);
   });
 
-  test('do not count as unreachable after an error of this server', async () => {
+  test('do not count as unreachable after an internal error', async () => {
     const { published, asked, has } = start();
     published.set('/a', new TypeError('a fault'));
     await expect(has('/a', 'a')).rejects.toThrow(TypeError);
@@ -192,7 +192,7 @@ describe('published keys', () => {
     expect([await has('/a', 'a'), asked.length]).toEqual([true, 2]);
   });
 
-  test('are fetched for their client with a limit, and as known after the first success', async () => {
+  test('are fetched with a size limit, and with the limits of known URLs after the first success', async () => {
     const { published, about, state, has } = start();
     const forWhom = {
       limit: 65_536,
@@ -221,7 +221,7 @@ describe('published keys', () => {
   });
 
   // @shows AS-23.8
-  test('of a document are fetched from allowed addresses, and separately from those of others', async () => {
+  test('of a document are fetched only from allowed hosts, and cached separately', async () => {
     const { published, asked, state, has } = start();
     published.set('/a', setOf('a'));
     expect([await has('/a', 'a', 'registration'), await has('/a', 'a'), asked.length]).toEqual([
@@ -236,7 +236,7 @@ describe('published keys', () => {
   });
 
   // @shows AS-23.7
-  test('are kept for two thousand clients: the least recently used sets are dropped', async () => {
+  test('are cached for 2,000 clients, and the least recently used sets are dropped', async () => {
     const { published, asked, has } = start();
     const paths = Array.from({ length: 40 }, (_, index) => `/${index}`);
     for (const each of paths) published.set(each, setOf('a', 50));
@@ -251,7 +251,7 @@ describe('published keys', () => {
     expect(asked).toHaveLength(42);
   });
 
-  test('and unreachable addresses are remembered for a thousand at most', async () => {
+  test('that are unreachable are remembered for at most 1,000 URLs', async () => {
     const { asked, has } = start();
     const paths = Array.from({ length: 1000 }, (_, index) => `/${index}`);
     for (const each of paths) await has(each, 'a');
@@ -266,7 +266,7 @@ describe('published keys', () => {
 });
 
 // @shows AS-23.2
-test('keys stored here are used without a fetch', async () => {
+test('stored keys of a client are used without a fetch', async () => {
   const { asked, source } = start();
   const client = (jwks: object, id: string) => ({
     id,
@@ -284,9 +284,9 @@ test('keys stored here are used without a fetch', async () => {
   expect(asked).toEqual([]);
 });
 
-describe("warnings about a client's keys", () => {
+describe('warnings about the keys of a client', () => {
   // @shows AS-23.9
-  test('are about the current ones', async () => {
+  test('describe the keys as they are published now', async () => {
     const { published, about, source, client } = start();
     const fetched = ['they cannot be fetched: the answer is 404'];
     expect(await source.problems(client('/a'))).toEqual(fetched);
@@ -304,7 +304,7 @@ describe("warnings about a client's keys", () => {
   });
 
   // @shows AS-23.9
-  test('are found for any number of clients within a minute', async () => {
+  test('are limited by no fetch limit, however many clients there are', async () => {
     const { client } = start();
     const fetching = {
       allowsLoopback: false,

@@ -61,7 +61,7 @@ function refusal(refused: () => unknown): string | null {
 }
 
 describe('a pushed request', () => {
-  test('is kept for a minute, and found by its request_uri with its client until it ends', async () => {
+  test('is found by its request_uri and its client for one minute', async () => {
     const { pushed, idOf, time, ticks, rows } = start();
     const { requestUri, expiresIn } = await pushed.keep(REQUEST, clientOf(), SENT);
     expect([requestUri.slice(0, URN.length), requestUri.length, expiresIn]).toEqual([
@@ -84,7 +84,7 @@ describe('a pushed request', () => {
     expect([await pushed.find(id), rows.size]).toEqual([null, 0]);
   });
 
-  test('is kept without its request_uri, which is always new', async () => {
+  test('is stored without its request_uri, which is different each time', async () => {
     const { pushed, idOf, kept } = start();
     const uris = [];
     for (let time = 0; time < 2; time += 1)
@@ -117,7 +117,7 @@ describe('a pushed request', () => {
     },
   );
 
-  test('is counted, unless an authenticated client of an operator pushed it', async () => {
+  test('counts for the limit, unless an authenticated client of an operator pushed it', async () => {
     const { pushed, kept } = start();
     const budget = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 };
     for (const [about, counted] of [
@@ -132,7 +132,7 @@ describe('a pushed request', () => {
     }
   });
 
-  test('is refused without room until some is free, and nothing is removed for it', async () => {
+  test('is refused with a retry time if there is no room, and replaces no other request', async () => {
     const { pushed, ticks } = start({ hasRoom: false });
     const refused = pushed.keep(REQUEST, clientOf({ public: true }), SENT);
     await expect(refused).rejects.toThrow(NotNowError);
@@ -146,10 +146,10 @@ describe('a pushed request', () => {
   });
 });
 
-describe('a request_uri', () => {
+describe('the request_uri of a pushed request', () => {
   const OURS = URN + 'a'.repeat(43);
 
-  test('of another kind, or missing, is not one of ours', () => {
+  test('is not recognized if it is missing or has a different form', () => {
     const { idOf } = start();
     for (const query of [
       '',
@@ -162,7 +162,7 @@ describe('a request_uri', () => {
       expect(idOf(query)).toBeNull();
   });
 
-  test('of ours must come alone, with one client_id', () => {
+  test('must be the only one, with a single client_id and no request object', () => {
     const { idOf } = start();
     const other =
       'the authorization request has a second request_uri, a request object or a second client_id';
@@ -183,7 +183,7 @@ describe('a request_uri', () => {
     expect(idOf(`request_uri=&client_id=app&request_uri=${OURS}`)).toBe(id);
   });
 
-  test('that this server would not have made is refused', () => {
+  test('that this server would not have created is refused', () => {
     const { idOf } = start();
     for (const secret of [
       '',
@@ -197,7 +197,7 @@ describe('a request_uri', () => {
       );
   });
 
-  test('and its client together make one id, in every release', () => {
+  test('and its client result in the same stored id in every release', () => {
     expect(start().idOf(`client_id=app&request_uri=${OURS}`)).toBe(
       'y53knjqG2RfU7OMEAgVQZdafdkGmiDYyUsD6WL0tJOk',
     );

@@ -50,7 +50,7 @@ const metadataRefusal = (description: string, detail: string | null = null) => [
 ];
 
 describe('A registration request', () => {
-  test('may have only a redirect URI', () => {
+  test('may contain only a redirect URI', () => {
     expect(asked()).toStrictEqual({
       name: 'An application without a name',
       redirectUris: [LOOPBACK],
@@ -79,7 +79,7 @@ describe('A registration request', () => {
     expect(() => readRegistration(sent, rules)).toThrow('The client needs its public keys');
   });
 
-  test('may also omit a member with null', () => {
+  test('may contain null instead of omitting a member', () => {
     const names = ['client_name', 'grant_types', 'scope', 'response_types', 'application_type'];
     const more = [
       'dpop_bound_access_tokens',
@@ -95,11 +95,11 @@ describe('A registration request', () => {
     [' a ', ' a '],
     ['', 'An application without a name'],
     [' \t ', 'An application without a name'],
-  ])('with the name %j has %j', (client_name, name) => {
+  ])('with the client_name %j registers the name %j', (client_name, name) => {
     expect(asked({ client_name })).toMatchObject({ name });
   });
 
-  test('may choose the ID token algorithm', () => {
+  test('may name the ID token algorithm', () => {
     expect(asked({ id_token_signed_response_alg: 'ES256' })).toMatchObject({
       idTokenSignedResponseAlg: 'ES256',
     });
@@ -111,12 +111,12 @@ describe('A registration request', () => {
       ['refresh_token', 'authorization_code', 'implicit'],
       ['authorization_code', 'refresh_token'],
     ],
-  ])('with the grants %j gets %j', (grant_types, grants) => {
+  ])('with the grant_types %j registers the grants %j', (grant_types, grants) => {
     expect(asked({ grant_types }).grants).toEqual(grants);
   });
 
   test.each([[[]], [['code']], [['token', 'code']]])(
-    'may name the response types %j',
+    'may contain the response_types %j',
     (response_types) => {
       expect(asked({ response_types }).grants).toEqual(['authorization_code']);
     },
@@ -177,7 +177,7 @@ describe('A registration request', () => {
   });
 });
 
-describe('The redirect URIs of a request', () => {
+describe('The redirect URIs of a registration request', () => {
   const of = (redirect_uris: readonly string[], application_type?: string) =>
     asked({ redirect_uris, application_type });
   const wrong = (redirect_uris: unknown, application_type?: string) =>
@@ -189,11 +189,11 @@ describe('The redirect URIs of a request', () => {
     [[LOOPBACK], 'web', 'web'],
     [[SITE, LOOPBACK], undefined, 'native'],
     [['com.example.app:/callback'], undefined, 'native'],
-  ])('%j with the type %j belong to a client that is %s', (uris, type, applicationType) => {
+  ])('%j with the application_type %j make the client %s', (uris, type, applicationType) => {
     expect(of(uris, type)).toMatchObject({ redirectUris: uris, applicationType });
   });
 
-  test('omit a scheme without a dot beside others, only for a program on a device', () => {
+  test('with a scheme without a dot are skipped if others remain, only for a native application', () => {
     expect(of(['cursor://callback', SITE, LOOPBACK])).toMatchObject({
       redirectUris: [SITE, LOOPBACK],
     });
@@ -210,7 +210,7 @@ describe('The redirect URIs of a request', () => {
     );
   });
 
-  test('are all accepted or none', () => {
+  test('are accepted all together or not at all', () => {
     expect(wrong([SITE, 'https://client.example/#part'])).toEqual([
       'invalid_redirect_uri',
       'A redirect URI has a fragment; remove it.',
@@ -222,7 +222,7 @@ describe('The redirect URIs of a request', () => {
     expect(wrong(uris)).toEqual(['invalid_redirect_uri', 'The redirect_uris are missing.', null]);
   });
 
-  test('are twenty at most, of 4,000 characters together', () => {
+  test('are at most 20, with 4,000 characters in total', () => {
     const twenty = Array.from({ length: 20 }, (_, number) => `https://client.example/${number}`);
     expect(of(twenty).redirectUris).toEqual(twenty);
     const long = [SITE.padEnd(2000, 'a'), SITE.padEnd(2000, 'b')];
@@ -239,7 +239,7 @@ describe('The redirect URIs of a request', () => {
 
 describe('A client with an initial access token', () => {
   test.each([undefined, 'client_secret_basic', 'client_secret_post'])(
-    'has a secret, and the scopes that it names: %s',
+    'has a secret, and the scopes that it names, with the method %s',
     (method) => {
       const sent = {
         token_endpoint_auth_method: method,
@@ -256,7 +256,7 @@ describe('A client with an initial access token', () => {
     },
   );
 
-  test('may be public: then it is like any other public client', () => {
+  test('may be public, and is then like any other public client', () => {
     const sent = { token_endpoint_auth_method: 'none', scope: 'notes:read' };
     expect(asked(sent, LET_IN)).toStrictEqual(asked());
     expect(refusal({ ...sent, grant_types: ['client_credentials'] }, LET_IN)).toEqual(
@@ -264,7 +264,7 @@ describe('A client with an initial access token', () => {
     );
   });
 
-  test('may act as itself, and then has no redirect URIs, and no scopes about a person', () => {
+  test('may use client_credentials alone, without redirect URIs and identity scopes', () => {
     const sent = { grant_types: ['client_credentials'], response_types: ['token'] };
     expect(asked(sent, LET_IN)).toStrictEqual({
       ...asked(),
@@ -280,7 +280,7 @@ describe('A client with an initial access token', () => {
     );
   });
 
-  test('may do both', () => {
+  test('may use authorization_code and client_credentials together', () => {
     const sent = { grant_types: ['client_credentials', 'refresh_token', 'authorization_code'] };
     expect(asked(sent, LET_IN)).toMatchObject({
       redirectUris: [LOOPBACK],
@@ -289,18 +289,18 @@ describe('A client with an initial access token', () => {
     });
   });
 
-  test('must include authorization_code or client_credentials', () => {
+  test('must use authorization_code or client_credentials', () => {
     expect(refusal({ grant_types: ['refresh_token'] }, LET_IN)).toEqual(
       metadataRefusal('The grant_types must include authorization_code or client_credentials.'),
     );
   });
 });
 
-describe('A client with keys', () => {
+describe('A self-registered client with keys', () => {
   const sent = { token_endpoint_auth_method: 'private_key_jwt', jwks: KEYS };
   const uri = 'https://client.example/keys';
 
-  test('authenticates with them, with its algorithm if it names one, and without a token is unverified', () => {
+  test('authenticates with them, and with the algorithm that it names', () => {
     expect(asked({ ...sent, scope: 'notes:read' }, WITH_KEYS)).toStrictEqual({
       ...asked(),
       public: false,
@@ -312,7 +312,7 @@ describe('A client with keys', () => {
     });
   });
 
-  test('may publish them at a URL if it has a token', () => {
+  test('may publish them at a URL if it has an initial access token', () => {
     const publishing = { ...sent, jwks: null, jwks_uri: uri, scope: 'notes:read' };
     expect(
       asked(publishing, { ...WITH_KEYS, cameWithToken: true, mayHaveSecret: true }),
@@ -338,7 +338,7 @@ describe('A client with keys', () => {
     },
   );
 
-  test('is possible only where keys are on; with another method, keys are ignored', () => {
+  test('is accepted only if keys are enabled, and keys are ignored with a different method', () => {
     const detail = 'the token_endpoint_auth_method is "private_key_jwt"';
     const methods = 'The token_endpoint_auth_method must be none, client_secret_basic';
     expect(refusal(sent)).toEqual(metadataRefusal(`${methods} or client_secret_post.`, detail));
@@ -355,7 +355,7 @@ describe('A client with keys', () => {
 describe.each([
   ['require_pushed_authorization_requests', 'requirePushedAuthorizationRequests'],
   ['dpop_bound_access_tokens', 'dpopBoundAccessTokens'],
-] as const)('What a client requires with %s', (name, read) => {
+] as const)('A client registration with %s', (name, read) => {
   const rules = { ...RULES, demands: demands() };
 
   test.each([
@@ -363,11 +363,11 @@ describe.each([
     [null, false],
     [false, false],
     [true, true],
-  ])('given as %j is %j', (value, is) => {
+  ])('as %j requires it: %j', (value, is) => {
     expect(asked({ [name]: value }, rules)).toStrictEqual({ ...asked(), [read]: is });
   });
 
-  test('is true or false, or nothing if the feature is off', () => {
+  test('must have true or false, and is ignored while the feature is off', () => {
     expect(refusal({ [name]: 'true' }, rules)).toEqual(
       metadataRefusal(`The field ${name} must be true or false.`),
     );

@@ -91,8 +91,8 @@ const send = (value: unknown, headers: Readonly<Record<string, string>> = {}) =>
 const bearing = (token: string) => ({ Authorization: `Bearer ${token}` });
 const OWN = { headers: bearing('the-token') };
 
-describe('POST', () => {
-  test('registers a client, and returns everything known about it, never to be stored', async () => {
+describe('POST to the registration endpoint', () => {
+  test('registers a client and returns all its metadata, with no-store', async () => {
     const { ask, asked } = start();
     const sent = { client_name: 'Notebook' };
     const { status, headers, told } = await ask('POST', '', send(sent));
@@ -111,13 +111,13 @@ describe('POST', () => {
     });
   });
 
-  test('passes on the token that it came with', async () => {
+  test('passes on the initial access token of the request', async () => {
     const { ask, asked } = start();
     await ask('POST', '', send({}, bearing('an-initial-one')));
     expect(asked[0]).toEqual(['register', {}, 'an-initial-one', '192.0.2.1']);
   });
 
-  test('tells a service that it has no response types', async () => {
+  test('returns empty response_types to a client without authorization_code', async () => {
     const { ask } = start({ client: { ...CLIENT, grants: ['client_credentials'] } });
     expect((await ask('POST', '', send({}))).told).toMatchObject({
       grant_types: ['client_credentials'],
@@ -125,7 +125,7 @@ describe('POST', () => {
     });
   });
 
-  test('accepts U+FFFD, which stands for bytes that are not UTF-8 elsewhere', async () => {
+  test('accepts U+FFFD in a name', async () => {
     const { ask, asked } = start();
     const body = JSON.stringify({ client_name: 'A \u{FFFD} shop' });
     const headers = { ...JSON_TYPE, 'Content-Length': String(Buffer.byteLength(body)) };
@@ -164,7 +164,7 @@ describe('POST', () => {
     expect(asked).toEqual([]);
   });
 
-  test('with a body that breaks off or is too large is refused', async () => {
+  test('with a body that is incomplete or too large is refused', async () => {
     const { ask, asked } = start();
     const pull = (controller: ReadableStreamDefaultController) =>
       controller.error(new Error('gone'));
@@ -184,7 +184,7 @@ describe('POST', () => {
     expect(asked).toEqual([]);
   });
 
-  test('with a scheme and no token is refused', async () => {
+  test('with an Authorization scheme but no token is refused', async () => {
     const { ask, asked } = start();
     const refused = ask('POST', '', send({}, { Authorization: 'Bearer' }));
     await expect(refused).rejects.toBeInstanceOf(BearerError);
@@ -200,7 +200,7 @@ describe('POST', () => {
 describe('the registration of a client', () => {
   const ONE = '?client_id=notebook';
 
-  test('is returned for its token, and noted for the log', async () => {
+  test('is returned for its token, and the log names the client', async () => {
     const { ask, asked } = start();
     const { status, headers, told, request } = await ask('GET', ONE, OWN);
     expect([status, told]).toEqual([200, TOLD]);
@@ -224,7 +224,7 @@ describe('the registration of a client', () => {
     expect(asked[1]).toEqual(['end', 'notebook']);
   });
 
-  test('is not looked up without an id', async () => {
+  test('is not found without an id in the URL', async () => {
     const { ask, asked } = start();
     await ask('GET', '', OWN);
     expect(asked).toEqual([['find', '', 'the-token']]);

@@ -27,7 +27,7 @@ function server() {
 }
 
 describe('An initial access token', () => {
-  test('is for one client within a day by default, and stored as a hash', async () => {
+  test('is by default valid for one client and one day, and is stored as a hash', async () => {
     const { tokens, kept, events } = server();
     const { token, ...made } = await tokens.create({});
     expect(token).toMatch(/^[\w-]{43}$/);
@@ -49,7 +49,7 @@ describe('An initial access token', () => {
   test.each<NewInitialAccessToken>([
     { uses: 1_000_000, lifetime: 31_536_000, note: 'a'.repeat(200) },
     { uses: 1, lifetime: 1, note: '😀 for the team' },
-  ])('is as configured, up to its limits (%#)', async (said) => {
+  ])('has the given uses, lifetime and note, up to the limits (%#)', async (said) => {
     const { tokens } = server();
     expect(await tokens.create(said)).toMatchObject({
       uses: said.uses,
@@ -77,7 +77,7 @@ describe('An initial access token', () => {
     expect([kept.size, events]).toEqual([0, []]);
   });
 
-  test('is ended once, and events say by whom, if that is given', async () => {
+  test('is revoked only once, and its events name who did it, if known', async () => {
     const { tokens, events } = server();
     const { id } = await tokens.create({}, { by: 'console' });
     await tokens.revoke(id, { by: BY });

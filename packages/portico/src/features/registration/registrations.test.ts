@@ -165,7 +165,7 @@ async function errorOf(what: Promise<unknown>): Promise<readonly unknown[]> {
 const unusable = (detail: string) => ['invalid_token', detail];
 
 describe('A client that registers itself', () => {
-  test('is public, gets a token that is stored as a hash, and makes one event', async () => {
+  test('is public, gets a token that is stored as a hash, and records one event', async () => {
     const { register, registered, events } = start();
     const { client, secret, registrationAccessToken } = await register({ client_name: 'A client' });
     expect(client).toEqual({
@@ -228,7 +228,7 @@ describe('A client that registers itself', () => {
     ]);
   });
 
-  test('needs an initial access token if that is configured, and a valid one if it sends one', async () => {
+  test('needs a valid initial access token if that is configured, or if it sends one', async () => {
     const closed = start({ registration: 'initial_access_token' });
     expect(await errorOf(closed.register())).toEqual([
       'missing_token',
@@ -251,7 +251,7 @@ describe('A client that registers itself', () => {
     }
   });
 
-  test('is refused by the store above the limit, and nothing happens', async () => {
+  test('is refused without an event if the store reports that a limit is reached', async () => {
     const { register, state, events, letIn } = start();
     state.refuses = { reason: 'network', until: NOW + 1500 };
     expect(await errorOf(register())).toEqual(['network', 2]);
@@ -264,7 +264,7 @@ describe('A client that registers itself', () => {
     expect(events).toEqual([]);
   });
 
-  test('above the limit, is refused before its secret is hashed', async () => {
+  test('is refused before its secret is hashed if a limit is already reached', async () => {
     const hash = vi.fn<() => Promise<string>>(async () => 'hash');
     const host = { passwordHasher: { hash } } as unknown as Server['host'];
     const { register, state } = start({ registration_secret_ttl: 3600 }, { host });
@@ -278,7 +278,7 @@ describe('A client that registers itself', () => {
     });
   });
 
-  test('is told what is wrong without quoting input; the log has everything', async () => {
+  test('gets the reason of a refusal without its input, which is only in the log', async () => {
     const { register } = start();
     const long = 'The name is longer than 100 characters';
     expect(await errorOf(register({ client_name: 'a'.repeat(101) }))).toEqual([
@@ -293,14 +293,14 @@ describe('A client that registers itself', () => {
     ]);
   });
 
-  test('is not told an error of ours as its own', async () => {
+  test('is not blamed for an internal error', async () => {
     const fault = new TypeError('a fault');
     const all = () => Promise.reject(fault);
     const { register } = start({}, { keys: { algorithms: ALGORITHMS, all } as unknown as KeyRing });
     await expect(register({ id_token_signed_response_alg: 'ES256' })).rejects.toBe(fault);
   });
 
-  test('may require features that are on', async () => {
+  test('may require features that are enabled', async () => {
     const demanding = {
       require_pushed_authorization_requests: true,
       dpop_bound_access_tokens: true,
@@ -341,7 +341,7 @@ describe('A registration', () => {
     }
   });
 
-  test('is not found without an active client that registered itself, with the same reads', async () => {
+  test('is found only for an active self-registered client, with the same reads otherwise', async () => {
     const { register, find, rows, change, hashesAsked } = start();
     expect(await errorOf(find('unknown', 'x'))).toEqual(UNKNOWN);
     expect(hashesAsked).toEqual(['0'.repeat(32)]);
@@ -355,7 +355,7 @@ describe('A registration', () => {
 });
 
 describe('A registration update', () => {
-  test('replaces what the client says, with one event; its kind stays', async () => {
+  test('replaces the metadata of the client, but not its type, and records one event', async () => {
     const { register, replace, rows, events, state } = start();
     const made = await register({ client_name: 'Before' });
     state.now += 1000;
@@ -381,7 +381,7 @@ describe('A registration update', () => {
     ]);
   });
 
-  test('needs its own id, and its own secret if one is sent', async () => {
+  test('needs its own client_id, and its own secret if one is sent', async () => {
     const { register, replace, letIn } = start();
     const made = await register({}, letIn('a'));
     for (const client_id of [undefined, 'another', [made.client.id]]) {
@@ -417,7 +417,7 @@ describe('A registration update', () => {
     expect((await replace(keyed, { ...KEYED, client_name: 'B' })).name).toBe('B');
   });
 
-  test('allows as much as at first: what came with a token stays allowed', async () => {
+  test('still allows what the initial access token allowed at registration', async () => {
     const { register, replace, letIn, change } = start();
     const acts = { grant_types: [...CODE, 'client_credentials'], scope: 'notes:read' };
     expect((await replace(await register({}, letIn('a')), acts)).scopes).toEqual(['notes:read']);
@@ -440,7 +440,7 @@ describe('A registration update', () => {
     expect((await replace(stranger, { scope: 'notes:read' })).scopes).toEqual(PEOPLE);
   });
 
-  test('for a client with keys keeps the scopes that it had or asks for', async () => {
+  test('for a client with keys keeps its scopes unless it names others', async () => {
     const { register, replace, letIn, change } = start();
     const made = await register({ ...KEYED, scope: 'notes:read' }, letIn('a'));
     expect(made.client.scopes).toEqual(['notes:read']);
@@ -458,7 +458,7 @@ describe('A registration update', () => {
     ]);
   });
 
-  test('keeps what it required, while that feature is off', async () => {
+  test('keeps the requirements of the client while their feature is disabled', async () => {
     const demanding = {
       require_pushed_authorization_requests: true,
       dpop_bound_access_tokens: true,
@@ -484,7 +484,7 @@ describe('A registration update', () => {
     null,
   ];
 
-  test('cannot change the redirect URIs once a person has allowed the client, even at that very moment', async () => {
+  test('cannot change the redirect URIs once a person has allowed the client, even at that moment', async () => {
     const { register, replace, change, state } = start();
     const made = await register();
     change(made.client.id, { usedAt: NOW });
@@ -513,7 +513,7 @@ describe('A registration update', () => {
     expect(events).toHaveLength(2);
   });
 
-  test('is allowed sixty times an hour per network, whatever the result', async () => {
+  test('is allowed 60 times an hour per network, whatever the result', async () => {
     const { register, replace, state } = start();
     const made = await register();
     for (let times = 0; times < 60; times += 1) {
@@ -528,7 +528,7 @@ describe('A registration update', () => {
   });
 });
 
-test('A registration ends once, with one event', async () => {
+test('A registration is deleted only once, with one event', async () => {
   const { register, end, rows, events } = start();
   const { client } = await register();
   await end(client);

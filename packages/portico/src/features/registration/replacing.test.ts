@@ -24,8 +24,8 @@ function counting() {
   };
 }
 
-describe('The count of replacements by one network', () => {
-  test('lasts for a while, and then starts again', () => {
+describe('The limit on registration updates of a network', () => {
+  test('counts for one period, and then starts again', () => {
     const count = counting();
     expect([count('a'), count('a', 1000), count('a', 1000), count('b', 1000)]).toEqual([
       null,
@@ -47,7 +47,7 @@ describe('The count of replacements by one network', () => {
     expect(count('a', -1)).toBeNull();
   });
 
-  test('is kept for ten thousand networks: the one that started longest ago is dropped', () => {
+  test('is counted for 10,000 networks, and the one that started longest ago is dropped', () => {
     const count = counting();
     const all = (from: number, to: number) => {
       for (let number = from; number < to; number += 1) expect(count(`${number}`)).toBeNull();
@@ -62,7 +62,7 @@ describe('The count of replacements by one network', () => {
     expect([count('2'), count('1')]).toEqual([10, null]);
   });
 
-  test('that starts again is not the one that started longest ago', () => {
+  test('is kept for a network whose period has just started again', () => {
     const count = counting();
     for (let number = 0; number < 10_000; number += 1) count(`${number}`);
     expect([count('0', 10_000), count('0', 10_000), count('more', 10_000)]).toEqual([

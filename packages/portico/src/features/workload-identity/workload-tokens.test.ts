@@ -17,7 +17,7 @@ const ISSUER = 'https://app.example';
 const CLUSTER = 'https://cluster.example';
 
 // @shows AS-54.4
-test('a profile of another feature allows workloads only if it names the type as a method', async () => {
+test('a profile allows workloads only if it names their token type as an authentication method', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-workloads-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const key = newKey('ES256');

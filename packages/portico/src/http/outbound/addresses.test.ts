@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
 
-describe('which addresses are of the public internet', () => {
+describe('the check for public internet addresses', () => {
   test.each([
     '1.1.1.1',
     '93.184.215.14',
@@ -16,7 +16,7 @@ describe('which addresses are of the public internet', () => {
     '2001:4860:4860::8888',
     // An IPv4 address that is mapped to IPv6 counts as the IPv4 address.
     '::ffff:1.1.1.1',
-  ])('%s is', (address) => {
+  ])('accepts %s', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
@@ -72,11 +72,11 @@ describe('which addresses are of the public internet', () => {
     ['no address', ''],
     ['a decimal address', '2130706433'],
     ['an octal address', '0177.0.0.1'],
-  ])('%s is not: %s', (_, address) => {
+  ])('refuses %s: %s', (_, address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  test('this machine is distinguished from other non-public addresses', () => {
+  test('distinguishes loopback from other non-public addresses', () => {
     const own = ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'];
     expect(own.filter(isLoopbackAddress)).toEqual(own);
     const others = [

@@ -68,8 +68,8 @@ async function refusal(fetchJson: FetchJson, url: string): Promise<string> {
   return (error as OutboundError).message;
 }
 
-describe('a request goes only to the checked address', () => {
-  test("a document is read from the host's address", async () => {
+describe('an outbound request goes only to the checked address', () => {
+  test('a document is read from the address of its host', async () => {
     const url = host.publish('/plain.json', { client_name: 'Assistant' });
     const { value } = await ask(fetching(), url);
     expect(value).toEqual({ client_id: url, client_name: 'Assistant' });
@@ -105,14 +105,14 @@ describe('a request goes only to the checked address', () => {
     '0.0.0.0',
     'fe80::1',
   ])(
-    'during development only this machine is allowed beside the public internet, and not %s',
+    'during development, only loopback is allowed besides public addresses, and not %s',
     async (address) => {
       const fetchJson = fetching({ resolve: async () => [address] });
       expect(await refusal(fetchJson, host.publish('/private.json', {}))).toContain('not public');
     },
   );
 
-  test('one non-public address is enough to refuse, wherever it is in the list', async () => {
+  test('one non-public address in the list is enough to refuse the host', async () => {
     const url = host.publish('/several.json', {});
     const before = host.connections();
     for (const addresses of [
@@ -127,7 +127,7 @@ describe('a request goes only to the checked address', () => {
   });
 
   // @shows AS-21.5
-  test('a resolver that changes its answer is asked once: the connection uses the first answer', async () => {
+  test('the name is resolved once, and the connection uses the checked address', async () => {
     const url = host.publish('/rebinding.json', { client_name: 'Assistant' });
     let lookUps = 0;
     const resolve = async () => [(lookUps += 1) === 1 ? '127.0.0.1' : '127.0.0.2'];
@@ -137,7 +137,7 @@ describe('a request goes only to the checked address', () => {
     expect([lookUps, reached]).toEqual([1, []]);
   });
 
-  test('a resolver that returns a private address the next time is refused then', async () => {
+  test('a name that later resolves to a private address is refused then', async () => {
     const url = host.publish('/rebinding.json', {});
     let lookUps = 0;
     const fetchJson = fetching({
@@ -166,7 +166,7 @@ describe('a request goes only to the checked address', () => {
     'https://[::ffff:127.0.0.2]:{port}/',
     'https://[::ffff:7f00:2]:{port}/',
     'https://127.0.0.2.:{port}/',
-  ])('%s is a literal address, refused without asking a resolver', async (url) => {
+  ])('%s is an IP address, refused without a name lookup', async (url) => {
     const message = await refusal(fetching(), url.replace('{port}', String(host.port)));
     expect(message).toContain('an IP address instead of a host name');
     expect(reached).toEqual([]);
@@ -213,7 +213,7 @@ describe('a request goes only to the checked address', () => {
     expect(await refusal(untrusting, host.url('/plain.json'))).toContain('SELF_SIGNED');
   });
 
-  test('no environment variable makes a certificate valid', async () => {
+  test('no environment variable disables the check of certificates', async () => {
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     try {
@@ -226,7 +226,7 @@ describe('a request goes only to the checked address', () => {
   });
 });
 
-describe('only a small, matching response is read:', () => {
+describe('a response to an outbound request', () => {
   const json = (
     text: string | Buffer,
     headers: Readonly<Record<string, string>> = {},
@@ -238,12 +238,12 @@ describe('only a small, matching response is read:', () => {
   const padded = (bytes: number) => JSON.stringify('a'.repeat(bytes - 2));
 
   // @shows AS-21.6
-  test('5 KB, to the byte', async () => {
+  test('may have up to 5 KB, to the byte', async () => {
     expect((await ask(fetching(), json(padded(LIMIT)))).value).toHaveLength(LIMIT - 2);
     expect(await refusal(fetching(), json(padded(LIMIT + 1)))).toContain('longer than 5120 bytes');
   });
 
-  test('of an endless response, no more than that, and then the connection is closed', async () => {
+  test('without an end is read up to the limit, and then the connection is closed', async () => {
     const closed = new Promise<void>((resolve) => {
       host.answer('/endless', (_, response) => {
         response.writeHead(200, { 'Content-Type': 'application/json' });
@@ -259,7 +259,7 @@ describe('only a small, matching response is read:', () => {
 
   // @shows AS-21.6
   test.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, identity'])(
-    'nothing compressed (%s)',
+    'must not be compressed (%s)',
     async (encoding) => {
       const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024, 0x20));
       expect(await refusal(fetching(), json(bomb, { 'Content-Encoding': encoding }))).toContain(
@@ -268,17 +268,17 @@ describe('only a small, matching response is read:', () => {
     },
   );
 
-  test('compressed bytes without the header are not JSON', async () => {
+  test('with compressed bytes but no such header is not JSON', async () => {
     expect(await refusal(fetching(), json(gzipSync('{}')))).toMatch(/not UTF-8|not JSON/);
   });
 
-  test('no unlimited headers', async () => {
+  test('must not have too large headers', async () => {
     const url = json('{}', { 'X-Padding': 'a'.repeat(9000) });
     expect(await refusal(fetching(), url)).toContain('HPE_HEADER_OVERFLOW');
   });
 
   test.each([201, 202, 203, 204, 206, 304, 400, 403, 404, 410, 429, 500, 503])(
-    'no status but 200: %i',
+    'must have the status 200, not %i',
     async (status) => {
       expect(
         await refusal(fetching(), json(status === 204 || status === 304 ? '' : '{}', {}, status)),
@@ -291,7 +291,7 @@ describe('only a small, matching response is read:', () => {
     'application/json; charset=utf-8',
     'Application/JSON',
     'application/client+json',
-  ])('JSON, as %s', async (type) => {
+  ])('may have the media type %s', async (type) => {
     expect((await ask(fetching(), json('{"a":1}', { 'Content-Type': type }))).value).toEqual({
       a: 1,
     });
@@ -305,7 +305,7 @@ describe('only a small, matching response is read:', () => {
     'application/jsonp',
     'image/svg+xml',
     '',
-  ])('nothing but JSON: %j', async (type) => {
+  ])('must be JSON, not %j', async (type) => {
     expect(await refusal(fetching(), json('{}', { 'Content-Type': type }))).toContain(
       'not application/json',
     );
@@ -316,7 +316,7 @@ describe('only a small, matching response is read:', () => {
     ['not JSON', ''],
     ['not JSON', '{"client_id":'],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
-  ])('%s is refused: %j', async (says, text) => {
+  ])('that is %s is refused: %j', async (says, text) => {
     expect(await refusal(fetching(), json(text))).toContain(says);
   });
 
@@ -335,7 +335,7 @@ describe('only a small, matching response is read:', () => {
     ['103 alone', 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n'],
     ['half of a header', 'HTTP/1.1 200 OK\r\nContent-'],
     ['nothing', ''],
-  ])('an invalid response ends the request, and frees its place: %s', async (_, text) => {
+  ])('that is invalid ends the request, and frees its slot: %s', async (_, text) => {
     const fetchJson = fetching();
     const url = host.answer('/switching', (request) => void request.socket.end(text));
     const by = (person: string) =>
@@ -349,7 +349,7 @@ describe('only a small, matching response is read:', () => {
     await ask(fetchJson, host.url('/plain.json'));
   });
 
-  test('the request reveals no person: no cookie, no authorization, no address of ours', async () => {
+  test('is requested without cookies, authorization or data about a person', async () => {
     const headers = new Promise((resolve) => {
       host.answer('/headers', (request, response) => {
         resolve(request.headers);
@@ -415,7 +415,7 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
   };
 }
 
-describe('addresses come from DNS', () => {
+describe('the DNS lookup of an outbound request', () => {
   /**
    * The system look-ups that are running. Each uses one of the few threads that files and the
    * host's own look-ups need.
@@ -423,7 +423,7 @@ describe('addresses come from DNS', () => {
   const systemLookUps = () =>
     process.getActiveResourcesInfo().filter((name) => name.startsWith('GetAddrInfo'));
 
-  test('the host is contacted at the address from the name server', async () => {
+  test('provides the address that is contacted', async () => {
     await using dns = await startNameServer({ 'client.example': ['127.0.0.1'] });
     const url = host.publish('/plain.json', { client_name: 'Assistant' });
     const fetchJson = fetching({ resolve: undefined, nameServers: dns.nameServers });
@@ -432,7 +432,7 @@ describe('addresses come from DNS', () => {
   });
 
   // @shows AS-21.5
-  test('every address is checked', async () => {
+  test('has every returned address checked', async () => {
     await using dns = await startNameServer({ 'client.example': ['127.0.0.1', '10.0.0.1'] });
     const fetchJson = fetching({ resolve: undefined, nameServers: dns.nameServers });
     const before = host.connections();
@@ -440,7 +440,7 @@ describe('addresses come from DNS', () => {
     expect(host.connections()).toBe(before);
   });
 
-  test('a name without an address is reported, and neither the hosts file nor search domains are used', async () => {
+  test('fails for a name without an address, and ignores the hosts file and search domains', async () => {
     await using dns = await startNameServer({ localhost: [] });
     const fetchJson = fetching({ resolve: undefined, nameServers: dns.nameServers });
     expect(await refusal(fetchJson, host.url('/plain.json', 'localhost'))).toContain('ENODATA');
@@ -449,7 +449,7 @@ describe('addresses come from DNS', () => {
 
   // @shows AS-21.6
   // @shows AS-21.6
-  test('a name server that hangs blocks no thread of the process', async () => {
+  test('does not block the process if the name server hangs', async () => {
     await using dns = await startNameServer();
     const controller = new AbortController();
     const fetchJson = fetching({
@@ -465,7 +465,7 @@ describe('addresses come from DNS', () => {
     expect(await refused).toContain('longer than five seconds');
   });
 
-  test('a lookup ends with its request', async () => {
+  test('ends with its request', async () => {
     await using dns = await startNameServer();
     const controller = new AbortController();
     const found = resolveByDns('client.example', controller.signal, dns.nameServers).catch(String);
@@ -477,7 +477,7 @@ describe('addresses come from DNS', () => {
     ).rejects.toThrow('abort');
   });
 
-  test('during development the system is asked, which knows this machine by name', async () => {
+  test('is done by the system during development, so that localhost works', async () => {
     const url = host.publish('/plain.json', {});
     expect(
       (await ask(fetching({ resolve: undefined }), url.replace('client.example', 'localhost')))
@@ -488,7 +488,7 @@ describe('addresses come from DNS', () => {
   });
 });
 
-describe('a request ends after five seconds, whatever it waits for:', () => {
+describe('an outbound request ends after five seconds, even if it waits for', () => {
   /** Returns a deadline, and a function with which the test triggers it. */
   function ending(): { readonly deadline: () => AbortSignal; readonly now: () => void } {
     const controller = new AbortController();
@@ -526,7 +526,7 @@ describe('a request ends after five seconds, whatever it waits for:', () => {
 
   // @shows AS-21.6
   test.each(['before its headers', 'after its headers', 'byte by byte'])(
-    'an answer that is never finished: %s',
+    'a response that is never finished: %s',
     async (when) => {
       const { deadline, now } = ending();
       const asked = new Promise<{ readonly closed: Promise<unknown> }>((resolve) => {
@@ -546,7 +546,7 @@ describe('a request ends after five seconds, whatever it waits for:', () => {
     },
   );
 
-  test('and by itself after five seconds (the test does not wait for them)', async () => {
+  test('anything else, because its timeout is five seconds', async () => {
     const timeouts: number[] = [];
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     AbortSignal.timeout = (milliseconds) => {
@@ -562,12 +562,12 @@ describe('a request ends after five seconds, whatever it waits for:', () => {
   });
 });
 
-describe('limits on requests', () => {
+describe('the limit on outbound requests', () => {
   const as = (fetchJson: FetchJson, person: string, url: string, isKnown = false) =>
     fetchJson(new URL(url), { limit: LIMIT, person, isKnown });
 
   // @shows AS-21.6
-  test('ten per minute for one person; then more are allowed', async () => {
+  test('is ten per minute for one person, and then more are allowed', async () => {
     const fetchJson = fetching();
     host.publish('/plain.json', {});
     const at = (number: number) => host.url('/plain.json', `h${number}.client.example`);
@@ -584,7 +584,7 @@ describe('limits on requests', () => {
   });
 
   // @shows AS-21.6
-  test('five of those to one host, so that one person cannot block a host for others', async () => {
+  test('is five per minute for one person to one host, so that others can still use the host', async () => {
     const fetchJson = fetching();
     const url = host.answer('/broken', (_, response) => void response.writeHead(500).end());
     for (let number = 1; number <= 5; number += 1)
@@ -595,7 +595,7 @@ describe('limits on requests', () => {
   });
 
   // @shows AS-21.6
-  test('sixty per minute to one host, for all people; failures count too', async () => {
+  test('is 60 per minute to one host for all people, including failures', async () => {
     const fetchJson = fetching();
     const url = host.answer('/broken', (_, response) => void response.writeHead(500).end());
     for (let number = 1; number <= 60; number += 1) {
@@ -610,7 +610,7 @@ describe('limits on requests', () => {
   });
 
   // @shows AS-21.6
-  test('known documents have their own limit by URL: invented ones cannot use it up', async () => {
+  test('is separate for each known document, so that invented URLs do not affect it', async () => {
     const fetchJson = fetching();
     const broken = host.answer('/broken', (_, response) => void response.writeHead(500).end());
     const url = host.publish('/plain.json', {});
@@ -627,7 +627,7 @@ describe('limits on requests', () => {
     await expect(as(fetchJson, 'ada', url, true)).resolves.toBeDefined();
   });
 
-  test('eight at once to one host, four for one person, and two for one person to one host', async () => {
+  test('is eight at once to one host, four for one person, and two for one person to one host', async () => {
     const fetchJson = fetching();
     const held: (() => void)[] = [];
     let expected = 0;
@@ -659,7 +659,7 @@ describe('limits on requests', () => {
     await ask(fetchJson, host.url('/plain.json'));
   });
 
-  test('three hundred per minute in total, to all hosts; the same for known documents', async () => {
+  test('is 300 per minute in total, and the same again for known documents', async () => {
     const resolve = () => Promise.reject(new Error('No such host'));
     const fetchJson = fetching({ resolve });
     const to = (number: number, isKnown = false) =>

@@ -28,6 +28,6 @@ test.each([
     7200,
   ],
   ['names a date that is over', { date: 'Sun, 22 Nov 2026 12:00:00 GMT', expires: '0' }, 300],
-])('a response that %s is kept for so many seconds: %j: %i', (_, headers, seconds) => {
+])('a response that %s (%j) is kept for %i seconds', (_, headers, seconds) => {
   expect(secondsFresh(headers)).toBe(seconds);
 });

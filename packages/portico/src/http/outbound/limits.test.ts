@@ -15,7 +15,7 @@ function startLimits() {
   return { counts, clock, fetch };
 }
 
-test('a refused request leaves no trace, whatever it named', async () => {
+test('a refused outbound request is not counted, whatever host or person it names', async () => {
   const { counts, fetch } = startLimits();
   for (let number = 1; number <= 10; number += 1) await fetch('ada', `h${number}.example`);
   for (let number = 1; number <= 60; number += 1) await fetch(`person ${number}`, 'client.example');
@@ -27,7 +27,7 @@ test('a refused request leaves no trace, whatever it named', async () => {
   expect(counts.size).toBe(before);
 });
 
-test('requests are counted for two minutes at most: there are never more than that', async () => {
+test('outbound requests are counted for at most two minutes, so that the counts stay bounded', async () => {
   const { counts, clock, fetch } = startLimits();
   for (let minute = 1; minute <= 5; minute += 1) {
     for (let number = 1; number <= 300; number += 1) {
@@ -44,7 +44,7 @@ test('requests are counted for two minutes at most: there are never more than th
   expect(counts.size).toBeLessThan(10);
 });
 
-test('a running request is counted however long it takes', async () => {
+test('a running outbound request is counted however long it takes', async () => {
   const { clock, fetch, counts } = startLimits();
   let finish = () => {};
   const limits = new OutboundLimits(() => clock.now, counts);
@@ -65,7 +65,7 @@ test('a running request is counted however long it takes', async () => {
   expect(await fetch('ada', 'h.example')).toBe('answered');
 });
 
-test('signed-in people and strangers have separate limits, and strangers have less', async () => {
+test('signed-in people and strangers have separate limits, and those of strangers are lower', async () => {
   const { counts, clock } = startLimits();
   const limits = new OutboundLimits(() => clock.now, counts);
   const fetch = (number: number, isStranger: boolean) =>

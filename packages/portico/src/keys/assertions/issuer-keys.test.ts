@@ -46,7 +46,7 @@ test('a key set in a file is parsed once, until the file changes', async () => {
 });
 
 // @shows AS-49.7, AS-54.5
-test('a withdrawn key is refused at once, also if size and time of the file stay the same', async () => {
+test('a key removed from the file is refused at once, even if size and time of the file are the same', async () => {
   const issuer = await startIssuer();
   await issuer.publish(['a']);
   const before = await stat(issuer.file);
@@ -60,7 +60,7 @@ test('a withdrawn key is refused at once, also if size and time of the file stay
 
 // @shows AS-49.7
 test.each(['', '{', '{}', '[]', '{"keys":{}}'])(
-  'keys from before are not used if the file becomes %j',
+  'earlier keys are not used if the file becomes %j',
   async (text) => {
     const issuer = await startIssuer();
     await issuer.publish(['a']);
@@ -75,7 +75,7 @@ test.each(['', '{', '{}', '[]', '{"keys":{}}'])(
 );
 
 // @shows AS-49.7
-test('without a lifetime, keys are not taken from a fetch that began before they were asked for', async () => {
+test('with a lifetime of zero, keys are not taken from a fetch that began before the request', async () => {
   const host = await startDocumentHost();
   onTestFinished(() => host.close());
   const { jwk } = newKey('ES256');
@@ -102,7 +102,7 @@ test('without a lifetime, keys are not taken from a fetch that began before they
 });
 
 // @shows AS-49.7
-test('a lifetime below 15 seconds refuses no known key, and strangers cause no fetch before', async () => {
+test('with a lifetime below 15 seconds, known keys work, and unknown ones cause no earlier fetch', async () => {
   const host = await startDocumentHost();
   onTestFinished(() => host.close());
   const { jwk } = newKey('ES256');

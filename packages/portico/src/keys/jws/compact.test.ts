@@ -24,7 +24,7 @@ describe('A JWS', () => {
     });
   });
 
-  test('is read up to the maximum length of each part, which add up to the longest text', () => {
+  test('is read up to the maximum length of each part, and of the whole text', () => {
     const longest = ofLengths(4096, 8192, 700);
     expect(longest).toHaveLength(4096 + 8192 + 700 + 2);
     expect(parseJws(longest).signature).toHaveLength(525);
@@ -84,7 +84,7 @@ describe('A JWS', () => {
     '{ "a" : 1 , "a" : 2 }',
     '{"a":{"b":1,"b":2}}',
     '{"a":[{"b":{"c":1,"c":2}}]}',
-  ])('with a repeated member is ambiguous, and refused: %s', (text) => {
+  ])('with a repeated member is refused: %s', (text) => {
     expect(() => parseJws(jws(text))).toThrow('its header has a member twice');
     expect(() => parseJws(jws('{}', text))).toThrow('its payload has a member twice');
   });
@@ -96,7 +96,7 @@ describe('A JWS', () => {
     String.raw`{"a":":","b":"\":{\"a\":1"}`,
     '{"a":1,"A":2,"":3}',
     '{"a":{"b":1},"b":2}',
-  ])('may have a name again at a deeper level, or as a value: %s', (text) => {
+  ])('may repeat a name at a different level or as a value: %s', (text) => {
     expect(parseJws(jws('{}', text)).payload).toEqual(JSON.parse(text));
   });
 });

@@ -46,9 +46,9 @@ const check = (text: string, request: Partial<ProvedRequest> = {}) =>
     ...request,
   });
 
-describe('A proof', () => {
+describe('A DPoP proof', () => {
   // @shows RFC9449-4.3a
-  test('returns the proved key, the id that marks repetition, and the expiry', () => {
+  test('returns the proved key, the jti and the expiry', () => {
     const { crv, kty, x, y } = jwk;
     const thumbprint = createHash('sha256')
       .update(JSON.stringify({ crv, kty, x, y }))
@@ -116,11 +116,11 @@ describe('A proof', () => {
   });
 
   // @shows RFC9449-4.3c
-  test.each([-119, -60, 0, 60])('is valid if it was made %i seconds from now', (seconds) => {
+  test.each([-119, -60, 0, 60])('is valid if it was created %i seconds from now', (seconds) => {
     expect(check(proof({ claims: { iat: NOW + seconds } })).jti).toBe('once');
   });
 
-  test.each([-120, -3600, 61, 3600])('is invalid if it was made %i seconds from now', (seconds) => {
+  test.each([-120, -3600, 61, 3600])('is invalid if it was created %i seconds from now', (seconds) => {
     expect(() => check(proof({ claims: { iat: NOW + seconds } }))).toThrow(/^its iat is/);
   });
 
@@ -130,7 +130,7 @@ describe('A proof', () => {
     { nbf: 0 },
     { jti: 'a'.repeat(255) },
     { nonce: 'a'.repeat(255) },
-  ])('counts up to its limits: %j', (claims) => {
+  ])('is valid up to its limits: %j', (claims) => {
     expect(check(proof({ claims })).thumbprint).toHaveLength(43);
   });
 

@@ -72,7 +72,7 @@ describe('A public key', () => {
     ['for what is not a list either', { ...EC, key_ops: { verify: true } }],
     ['for an algorithm that is not taken', { ...RSA, alg: 'RS512' }],
     ['for the algorithm of another kind', { ...RSA, alg: 'ES256' }],
-  ])('of or for something else is ignored: %s', (_, jwk) => {
+  ])('with an unsupported type or use is ignored: %s', (_, jwk) => {
     expect(readPublicKey(jwk)).toBeNull();
   });
 
@@ -116,13 +116,13 @@ describe('A public key', () => {
       expect(wrongAbout(jwk)).toBeNull();
   });
 
-  test('must have its own members: inherited ones do not count', () => {
+  test('must have its own members, and inherited ones do not count', () => {
     expect(wrongAbout(Object.create(EC))).toBe(notRead('kty'));
     expect(hasPrivateMember(Object.create({ d: 'AAAA' }) as object)).toBe(false);
   });
 
   test.each(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])(
-    'with %s is private or symmetric',
+    'with the member %s is detected as private or symmetric',
     (name) => {
       expect(hasPrivateMember({ ...RSA, [name]: 'AAAA' })).toBe(true);
     },
@@ -158,7 +158,7 @@ describe('A signature', () => {
     [EC, 'ES256', 'ES256'],
     [OKP, 'EdDSA', 'EdDSA'],
     [OKP, 'Ed25519', 'EdDSA'],
-  ])('matches the key (%#)', (jwk, alg, how) => {
+  ])('is valid for its key and algorithm (%#)', (jwk, alg, how) => {
     expect(isSigned(jwk, alg, how)).toBe(true);
   });
 
@@ -182,7 +182,7 @@ describe('A signature', () => {
   });
 
   test.each(['none', 'HS256', 'es256', 'toString', undefined, ['ES256']])(
-    'by %j is not taken',
+    'with the algorithm %j is not accepted',
     (alg) => {
       expect(() => getAlgorithm({ header: { alg } } as Partial<Jws> as Jws)).toThrow(
         'its alg is not accepted here',

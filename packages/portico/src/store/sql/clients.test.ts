@@ -77,8 +77,8 @@ const logoOf = (text: string): ClientLogo => ({
   bytes: Buffer.from([0, 255, ...Buffer.from(text)]),
 });
 
-describe('a client', () => {
-  test('is returned as it was stored, with all its members', async () => {
+describe('a stored client', () => {
+  test('is returned with all its members', async () => {
     for (const changes of [{}, MORE_UNLIKE, { keys: { ...UNLIKE.keys, jwks: null } }]) {
       const client = await newClient(changes);
       expect(await store.clients.findClient(client.id)).toEqual(client);
@@ -86,7 +86,7 @@ describe('a client', () => {
     expect(await store.clients.findClient('unknown')).toBeNull();
   });
 
-  test('of an earlier release signs with RS256, and is a web application of an operator', async () => {
+  test('from an earlier release uses RS256, and is a web application of an operator', async () => {
     const client = await newClient({ keys: UNLIKE.keys });
     await set('oauth_clients', ['client_id', client.id], {
       id_token_alg: null,
@@ -96,7 +96,7 @@ describe('a client', () => {
     expect(await store.clients.findClient(client.id)).toEqual(client);
   });
 
-  test('with a method that this release does not know has no usable keys', async () => {
+  test('with an authentication method that this release does not know has no usable keys', async () => {
     const client = await newClient({ keys: UNLIKE.keys });
     await set('oauth_clients', ['client_id', client.id], {
       token_endpoint_auth_method: 'of later',
@@ -105,7 +105,7 @@ describe('a client', () => {
     expect(await store.clients.findClient(client.id)).toEqual({ ...client, keys });
   });
 
-  test('that the server does not accept now counts as revoked since its creation, and is listed as stored', async () => {
+  test('that the server no longer accepts counts as revoked, but is listed as stored', async () => {
     const taken = await newClient();
     const refused = await newClient();
     const ended = await newClient({ revokedAt: NOW + 5 });
@@ -119,7 +119,7 @@ describe('a client', () => {
     expect(await strict.clients.listClients()).toContainEqual(refused);
   });
 
-  test('is stored with its logo, which is found by its hash for this client only', async () => {
+  test('has a logo that is found by its hash, for this client only', async () => {
     const logo = logoOf('png');
     const [one, other] = [clientNamed(name('client')), clientNamed(name('client'))];
     await store.clients.insertClient(one, { logo });
@@ -131,7 +131,7 @@ describe('a client', () => {
     expect(await store.logos.findLogo(other.id, logo.hash)).toBeNull();
   });
 
-  test('is listed after older ones, and of one moment by id', async () => {
+  test('is listed in order of creation, and by id at the same moment', async () => {
     await emptied('oauth_clients');
     for (const [id, createdAt] of [
       ['b', NOW],
@@ -145,7 +145,7 @@ describe('a client', () => {
     await emptied('oauth_clients');
   });
 
-  test('may request ID tokens if it has the scope openid and the code grant, until it is revoked', async () => {
+  test('may request ID tokens if it has openid and the code grant, until it is revoked', async () => {
     const has = async (changes: Partial<Client>) => {
       await emptied('oauth_clients');
       await newClient(changes);
@@ -168,7 +168,7 @@ describe('a client', () => {
     expect(await store.clients.findClient(id)).toMatchObject({ revokedAt: NOW });
   });
 
-  test('that is revoked from the start replaces none', async () => {
+  test('is not replaced by a client that is inserted as revoked', async () => {
     const client = await newClient();
     await store.clients.insertRevokedClient({ ...client, name: 'Blocked', revokedAt: NOW });
     expect(await store.clients.findClient(client.id)).toEqual(client);
@@ -178,10 +178,10 @@ describe('a client', () => {
   });
 });
 
-describe('a client that is inserted if it is new', () => {
+describe('a client that is inserted only if it is new', () => {
   const titled = (title: string) => (client: Client) => client.name === title;
 
-  test('is not inserted if a matching one exists: the oldest is returned', async () => {
+  test('is not inserted if a matching client exists, and the oldest match is returned', async () => {
     await emptied('oauth_clients');
     const title = name('A name');
     const logo = logoOf('gif');
@@ -202,7 +202,7 @@ describe('a client that is inserted if it is new', () => {
     expect(asked.every((id) => listed.includes(id))).toBe(true);
   });
 
-  test('with a lost commit, is inserted if the commit took effect, and otherwise not', async () => {
+  test('is inserted after a lost commit only if the commit took effect', async () => {
     await emptied('oauth_clients');
     const title = name('A name');
     const one = clientNamed(name('client'), { name: title });
@@ -221,8 +221,8 @@ describe('a client that is inserted if it is new', () => {
   });
 });
 
-describe('many clients at once', () => {
-  test('are all inserted, or none if one of their ids exists: that id is returned', async () => {
+describe('many clients that are inserted at once', () => {
+  test('are all inserted, or none if one of their ids exists, which is then returned', async () => {
     await emptied('oauth_clients');
     expect(await store.clients.insertClients([])).toBeNull();
     const ids = [name('client'), name('client'), name('client')];
@@ -241,7 +241,7 @@ describe('many clients at once', () => {
     expect(listed.filter((id) => id.includes(' '))).toEqual([]);
   });
 
-  test('with a lost commit, are inserted if it took effect, and not if another process has taken an id since', async () => {
+  test('are inserted after a lost commit only if it took effect, even if an id was taken since', async () => {
     await emptied('oauth_clients');
     const clients = [clientNamed(name('client')), clientNamed(name('client'))];
     const [first = clientNamed('')] = clients;
@@ -261,7 +261,7 @@ describe('many clients at once', () => {
 });
 
 describe('the secret of a client', () => {
-  test('is replaced only by another one, and a stated previous one only if it is current', async () => {
+  test('is replaced only by a different one, and only if the expected one is current', async () => {
     const { id } = await newClient({ secretHash: 'first' });
     expect(await store.clients.rotateSecret(id, 'first', null)).toBe(false);
     expect(await store.clients.rotateSecret(id, 'second', NOW + HOUR, 'not the first')).toBe(false);
@@ -284,7 +284,7 @@ describe('the secret of a client', () => {
     });
   });
 
-  test('whose rotation was lost is rotated anyway, unless the client was revoked meanwhile', async () => {
+  test('is rotated even if the commit was lost, unless the client was revoked meanwhile', async () => {
     for (const when of ['before it took effect', 'after it took effect'] as const) {
       const { id } = await newClient({ secretHash: name('first') });
       const second = name('second');
@@ -301,8 +301,8 @@ describe('the secret of a client', () => {
   });
 });
 
-describe('a client that is changed', () => {
-  test('gets the new values of all fields that may change, and of no others', async () => {
+describe('an update of a client', () => {
+  test('changes all fields that may change, and no others', async () => {
     const read = await newClient();
     const changed = { ...read, ...UNLIKE, siteUri: 'https://client.example/', logoHash: 'a logo' };
     expect(
@@ -314,7 +314,7 @@ describe('a client that is changed', () => {
   });
 
   test.each(Object.keys(UNLIKE) as (keyof typeof UNLIKE)[])(
-    'is not changed if %s has changed since it was read',
+    'is refused if %s has changed since the client was read',
     async (key) => {
       const read = await newClient();
       expect(await store.clients.updateClient(read, { ...read, [key]: UNLIKE[key] })).toBe(true);
@@ -323,7 +323,7 @@ describe('a client that is changed', () => {
     },
   );
 
-  test('keeps its logo, unless it gets another one or none', async () => {
+  test('keeps the logo unless it replaces or removes it', async () => {
     const [one, other] = [logoOf('one'), logoOf('other')];
     const read = clientNamed(name('client'));
     await store.clients.insertClient(read, { logo: one });
@@ -340,7 +340,7 @@ describe('a client that is changed', () => {
     expect(await store.logos.findLogo(read.id, other.hash)).toBeNull();
   });
 
-  test('must be an active client of an operator', async () => {
+  test('needs an active client of an operator', async () => {
     for (const registeredBy of ['document', 'registration'] as const) {
       const read = await newClient({ registeredBy });
       expect(await store.clients.updateClient(read, { ...read, name: 'Another' })).toBe(false);
@@ -356,7 +356,7 @@ describe('a client that is changed', () => {
     expect(await store.clients.updateClient(earlier, { ...earlier, name: 'Another' })).toBe(true);
   });
 
-  test('with a lost commit, is changed if the commit took effect, and otherwise not', async () => {
+  test('takes effect after a lost commit only if the commit took effect', async () => {
     const read = await newClient();
     const changed = { ...read, name: 'Another' };
     await expect(
@@ -381,7 +381,7 @@ describe('a client with a document', () => {
       ...changes,
     });
 
-  test('is stored as its document says, each time, with the time', async () => {
+  test('is stored with the content of its document and the time of each fetch', async () => {
     watched.meanwhile = null;
     const client = documentClient({ usedAt: NOW - 1, profile: 'fapi2' });
     expect(await store.documentClients.findDocumentClient(client.id)).toBeNull();
@@ -417,7 +417,7 @@ describe('a client with a document', () => {
     });
   });
 
-  test('is read again if another process has just stored other contents, and revoked if an operator has blocked it', async () => {
+  test('is read again if a different process has just stored or blocked it', async () => {
     watched.meanwhile = null;
     const client = documentClient();
     const elsewhere = { ...client, name: 'Another' };
@@ -479,7 +479,7 @@ describe('a client with a document', () => {
       NOW,
     );
 
-  test('after unblocking has nothing left, and other clients keep everything', async () => {
+  test('has nothing left after it is unblocked, and other clients keep everything', async () => {
     watched.meanwhile = null;
     const tables = ['oauth_families', 'oauth_access_tokens', 'oauth_consent_requests'];
     await emptied(...tables);
@@ -570,7 +570,7 @@ describe('a client with a document', () => {
     await database.execute('DELETE FROM oauth_waiting_requests WHERE expires_at = ?', [NOW + HOUR]);
   });
 
-  test('after unblocking has nothing left, even if one statement cannot remove it all', async () => {
+  test('has nothing left after it is unblocked, even if that needs several statements', async () => {
     watched.meanwhile = null;
     for (const count of [500, 501]) {
       const client = documentClient();
@@ -592,7 +592,7 @@ describe('a client with a document', () => {
     }
   });
 
-  test('with a lost commit, is unblocked if the commit took effect, and otherwise stays blocked', async () => {
+  test('is unblocked after a lost commit if the commit took effect, and otherwise stays blocked', async () => {
     watched.meanwhile = null;
     const client = documentClient();
     await store.documentClients.keepDocumentClient(client, NOW + HOUR, null);
@@ -658,7 +658,7 @@ describe('a client that registers itself', () => {
     ).toEqual([{ registered_from: network }]);
   });
 
-  test('is refused without a write if its network has registered too many, until the oldest is out of the period', async () => {
+  test('is refused without a write while its network has registered too many clients', async () => {
     const network = name('network');
     for (const createdAt of [NOW, NOW + 5])
       expect(
@@ -677,7 +677,7 @@ describe('a client that registers itself', () => {
     expect(await store.registrations.registerClient(next, limits, NOW + HOUR)).toBeNull();
   });
 
-  test('is also refused in its turn, if another one has come first', async () => {
+  test('is refused in the transaction if a different registration was faster', async () => {
     const network = name('network');
     const one = { ...limits, ofOneNetwork: 1 };
     const late = registrationOf({ network });
@@ -698,7 +698,7 @@ describe('a client that registers itself', () => {
     expect(await store.clients.findClient(late.client.id)).toBeNull();
   });
 
-  test('replaces the oldest unused client that is out of the period', async () => {
+  test('replaces the oldest unused client that is older than the period', async () => {
     await emptied('oauth_clients');
     const two = { ...limits, unused: 2 };
     await newClient({ createdAt: NOW - 2 * HOUR });
@@ -727,7 +727,7 @@ describe('a client that registers itself', () => {
     ).toBeNull();
   });
 
-  test('does not replace one that is being used at that moment', async () => {
+  test('does not replace a client that is used at that moment', async () => {
     await emptied('oauth_clients');
     const oldest = registrationOf({}, { createdAt: NOW - HOUR });
     await store.registrations.registerClient(oldest, limits, NOW);
@@ -757,7 +757,7 @@ describe('a client that registers itself', () => {
     expect(await store.clients.findClient(oldest.client.id)).toMatchObject({ usedAt: NOW });
   });
 
-  test("with an initial access token is limited only by the token's uses and end", async () => {
+  test('with an initial access token is limited only by the uses and expiry of that token', async () => {
     const network = name('network');
     const none = { ofOneNetwork: 0, unused: 0, period: HOUR };
     const { hash, token } = await initialToken();
@@ -784,7 +784,7 @@ describe('a client that registers itself', () => {
     });
   });
 
-  test('with a lost commit, is registered if the commit took effect, and otherwise not', async () => {
+  test('is registered after a lost commit only if the commit took effect', async () => {
     const registration = registrationOf();
     const lost = losing('before it took effect');
     await expect(lost.registrations.registerClient(registration, limits, NOW)).rejects.toThrow(
@@ -802,7 +802,7 @@ describe('a client that registers itself', () => {
     });
   });
 
-  test('can change with its token all that it says about itself, and nothing else', async () => {
+  test('can change all its own metadata with its token, and nothing else', async () => {
     const registration = registrationOf();
     const { client, tokenHash } = registration;
     await store.registrations.registerClient(registration, limits, NOW);
@@ -829,7 +829,7 @@ describe('a client that registers itself', () => {
     expect(await store.registrations.updateRegistration(changed, tokenHash)).toBe(false);
   });
 
-  test('finds initial access tokens until an operator revokes them', async () => {
+  test('can use an initial access token until an operator revokes it', async () => {
     await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
     const [second, first, third] = [
       await initialToken(),
@@ -853,7 +853,7 @@ describe('a client that registers itself', () => {
 
   const NEVER = { neverUsedBefore: 0, unusedBefore: 0, expiredBefore: 0, uncountedBefore: 0 };
 
-  test('is removed if it was never used or has not been used for long; others stay', async () => {
+  test('is removed if it was never used or not for a long time, and others stay', async () => {
     await emptied('oauth_clients');
     const registered = async (
       usedAt: number | null,
@@ -911,7 +911,7 @@ describe('a client that registers itself', () => {
     await emptied('oauth_clients');
   });
 
-  test('are removed in batches, and there are more until nothing was found', async () => {
+  test('is removed in batches until no more are found', async () => {
     await emptied('oauth_clients');
     await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
     for (let count = 0; count < 3; count += 1) {
@@ -929,7 +929,7 @@ describe('a client that registers itself', () => {
     expect(await store.expired.pruneRegistrations(before, 2)).toEqual({ clients: 0, more: false });
   });
 
-  test('keeps an initial access token until it has ended, and its network while that counts', async () => {
+  test('has its token kept until it has expired, and its network while that counts', async () => {
     await emptied('oauth_clients');
     await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
     const ended = await initialToken({ expiresAt: NOW - 1 });
@@ -993,8 +993,8 @@ function requestOf(changes: Partial<ConsentRequest> = {}): ConsentRequest {
   };
 }
 
-describe('a request that a person was shown', () => {
-  test('is found as it was stored, once by its id', async () => {
+describe('a consent request', () => {
+  test('is returned as it was stored, and its id can be stored only once', async () => {
     const request = requestOf();
     expect(await store.consentRequests.insertConsentRequest(request)).toBe(true);
     expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
@@ -1081,7 +1081,7 @@ describe('a request that waits for sign-in', () => {
   const waits = async ({ secretHash }: { readonly secretHash: string }, now = NOW) =>
     (await store.waitingRequests.findWaitingRequest(secretHash, now)) !== null;
 
-  test('is found until it expires or ends; other text finds nothing', async () => {
+  test('is found until it expires or ends, and only by its id', async () => {
     await fresh();
     const request = waiting('a', 100);
     expect(await store.waitingRequests.keepWaitingRequest(request, budget, NOW)).toBe(true);
@@ -1100,7 +1100,7 @@ describe('a request that waits for sign-in', () => {
     ]);
   });
 
-  test('without a budget counts for nothing, and is stored however many there are', async () => {
+  test('without a budget is always stored, and does not count for its network', async () => {
     await fresh();
     const pushed = Array.from({ length: 3 }, () => waiting('a', 10_000));
     for (const each of pushed)
@@ -1114,7 +1114,7 @@ describe('a request that waits for sign-in', () => {
     for (const each of pushed) expect(await waits(each)).toBe(true);
   });
 
-  test("uses its network's share to the byte, and is refused without a write beyond it", async () => {
+  test('may use the share of its network to the byte, and is otherwise refused without a write', async () => {
     await fresh();
     expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 300), budget, NOW)).toBe(
       true,
@@ -1152,7 +1152,7 @@ describe('a request that waits for sign-in', () => {
     expect(hashes).toHaveLength(3);
   });
 
-  test('replaces the oldest of the network with the most', async () => {
+  test('replaces the oldest request of the network with the most', async () => {
     await fresh();
     const [oldest, next, third] = [
       waiting('a', 100, NOW + 10),
@@ -1179,7 +1179,7 @@ describe('a request that waits for sign-in', () => {
     await fresh();
   });
 
-  test('with a lost commit, is stored if the commit took effect, and otherwise not', async () => {
+  test('is stored after a lost commit only if the commit took effect', async () => {
     await fresh();
     const request = waiting('a', 100);
     const lost = losing('before it took effect');
@@ -1196,7 +1196,7 @@ describe('a request that waits for sign-in', () => {
 });
 
 describe('the cookie key', () => {
-  test('is the one that was stored first, even by another process at that moment; earlier ones are removed', async () => {
+  test('is the one that a process stored first, and earlier ones are removed', async () => {
     watched.meanwhile = null;
     await emptied('oauth_cookie_keys');
     expect(await store.cookieKeys.findCookieKey(600)).toBeNull();
@@ -1215,7 +1215,7 @@ describe('the cookie key', () => {
     ).toEqual([null, 'theirs', 'third']);
   });
 
-  test('that was removed before use is an error', async () => {
+  test('is an error if it was removed before use', async () => {
     watched.meanwhile = null;
     await emptied('oauth_cookie_keys');
     await expect(store.cookieKeys.cookieKey(600, 'first', 601)).rejects.toThrow(
@@ -1227,7 +1227,7 @@ describe('the cookie key', () => {
 describe('the subject of a person', () => {
   const person = () => ({ provider: 'accounts', id: name('person') });
 
-  test('is the first one assigned, even by another process at that moment, and identifies the person', async () => {
+  test('is the first one assigned, even by a different process at that moment', async () => {
     watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const [first, second] = [name('subject'), name('subject')];
@@ -1285,7 +1285,7 @@ describe('the subject of a person', () => {
     expect(await store.subjects.findSubject(grace)).toBeNull();
   });
 
-  test('of another server is adopted if the person has none and no one else has it', async () => {
+  test('from a different server is stored if neither the person nor the subject is assigned yet', async () => {
     watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const [first, second] = [name('subject'), name('subject')];
@@ -1302,7 +1302,7 @@ describe('the subject of a person', () => {
 
 describe('a store', () => {
   // Create the store here, not before all tests, because this test checks the constructor.
-  test('has all of its tables', async () => {
+  test('has all its tables', async () => {
     watched.meanwhile = null;
     const one = new Store(database, () => true);
     const client = clientNamed(name('client'));

@@ -136,7 +136,7 @@ function confirming(): { readonly store: Store; readonly confirmed: number[] } {
   return { store: new Store(like, () => true), confirmed };
 }
 
-describe('a person’s answer', () => {
+describe('the answer to a consent request', () => {
   const YES = { allow: true, at: NOW };
   const ASKED: ConsentRequest = {
     idHash: 'asked',
@@ -176,7 +176,7 @@ describe('a person’s answer', () => {
       )
     ).map((row) => row.outcome);
 
-  test('that allows is stored with all that was allowed, once', async () => {
+  test('is stored once with all that was allowed, if it allows', async () => {
     await ask();
     await ask({ id_hash: 'other' });
     expect(await store.consentRequests.answerConsent(ASKED, NEW, YES)).toBe(true);
@@ -189,7 +189,7 @@ describe('a person’s answer', () => {
     expect(await outcome()).toEqual(['allowed', null]);
   });
 
-  test('that denies is stored once, and gives nothing', async () => {
+  test('is stored once and grants nothing, if it denies', async () => {
     await ask();
     await ask({ id_hash: 'other' });
     expect(await store.consentRequests.answerConsent(ASKED, null, YES)).toBe(true);
@@ -206,7 +206,7 @@ describe('a person’s answer', () => {
     ['what the person of another provider was asked', { user_provider: 'others' }],
     ['what was ended', { outcome: 'void' }],
     ['a question with another id', { id_hash: 'else' }],
-  ])('is refused for %s', async (_, changes: Row) => {
+  ])('is refused if there is no such open consent request: %s', async (_, changes: Row) => {
     await ask(changes);
     const { outcome: before = null } = changes;
     for (const allowed of [null, NEW])
@@ -214,13 +214,13 @@ describe('a person’s answer', () => {
     expect([await outcome(), await families()]).toEqual([[before], []]);
   });
 
-  test.each(EITHER)('that denies, and is lost %s, is stored anyway', async (when) => {
+  test.each(EITHER)('is stored even if its commit was lost %s, if it denies', async (when) => {
     await ask();
     expect(await losing(when).consentRequests.answerConsent(ASKED, null, YES)).toBe(true);
     expect(await outcome()).toEqual(['denied']);
   });
 
-  test('that denies, and is lost, does not undo another answer', async () => {
+  test('does not undo a different answer if its commit was lost, if it denies', async () => {
     for (const other of ['allowed', 'void']) {
       await emptied('oauth_consent_requests');
       await ask();
@@ -232,7 +232,7 @@ describe('a person’s answer', () => {
     }
   });
 
-  test('that allows, and is lost, was stored or never will be', async () => {
+  test('is either stored or can never be stored if its commit was lost, if it allows', async () => {
     await ask();
     await expect(
       losing('before it took effect').consentRequests.answerConsent(ASKED, NEW, YES),
@@ -252,7 +252,7 @@ describe('a person’s answer', () => {
   });
 });
 
-test('an authorization is for openid if its scopes have that word, also after it has ended', async () => {
+test('an authorization is for openid if that is one of its scopes, even after it has ended', async () => {
   expect(await store.authorizations.hasOpenidFamily()).toBe(false);
   for (const [scope, has] of [
     ['notes:read openid2', false],
@@ -265,7 +265,7 @@ test('an authorization is for openid if its scopes have that word, also after it
   }
 });
 
-describe('a code', () => {
+describe('an authorization code', () => {
   const offered = { id: 'f', hash: 'code' };
   const known = { ...CODE, parameters: PARAMETERS };
 
@@ -293,7 +293,7 @@ describe('a code', () => {
     });
   });
 
-  test('gives tokens once; a second use ends what the first one gave', async () => {
+  test('gives tokens once, and a second use ends what the first one gave', async () => {
     await family();
     await inUse({ id: 'g' });
     expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: true });
@@ -337,7 +337,7 @@ describe('a code', () => {
     ]);
   });
 
-  describe('that another code replaced', () => {
+  describe('that is replaced by a new code', () => {
     const replace = (changes: Partial<Family> = {}) =>
       store.codes.replaceCode({ ...FAMILY, ...changes }, { hash: 'second', expiresAt: NOW + 90 });
     const replaced = {
@@ -348,7 +348,7 @@ describe('a code', () => {
       prune_after: NOW + 90,
     };
 
-    test('gives nothing and ends nothing; the new one gives tokens', async () => {
+    test('gives nothing and ends nothing, and the new one gives tokens', async () => {
       await family();
       expect(await replace()).toBe('replaced');
       expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({
@@ -382,14 +382,14 @@ describe('a code', () => {
       ['is for the person of another provider', { user_provider: 'others' }, 'ended'],
       ['is for other scopes', { scope: 'openid' }, 'ended'],
       ['belongs to another authorization', { id: 'g' }, 'ended'],
-    ])('stays as it is if it %s', async (_, changes, outcome) => {
+    ])('is not replaced if it %s', async (_, changes, outcome) => {
       await family(changes);
       expect(await replace()).toBe(outcome);
       expect(await families()).toEqual([{ ...ALLOWED, ...changes }]);
     });
   });
 
-  test('that is used a second time ends nothing if the caller says so', async () => {
+  test('ends nothing when it is used a second time, if the caller requests that', async () => {
     await family();
     const use = () => store.codes.spendCode(CODE, TOKENS, NOW, 'refused');
     expect(await use()).toEqual({ issued: true });
@@ -397,7 +397,7 @@ describe('a code', () => {
     expect(await revokedAt()).toEqual([null]);
   });
 
-  test('that was spent early ends what it gave when its client uses it again', async () => {
+  test('that was invalidated before use ends its authorization when its client uses it again', async () => {
     await family();
     const burn = (by: string, now = NOW) => store.codes.burnCode(CODE, by, now);
     expect(await burn('notes')).toBe(false);
@@ -419,7 +419,7 @@ describe('a refresh token', () => {
   const offered = { id: 'f', hash: 'current', markHash: 'mark' };
   const known = { ...TOKEN, generation: 3 };
 
-  test('is found by its authorization and number, current or not', async () => {
+  test('is found by its authorization and hash, whether it is current or not', async () => {
     await inUse();
     await inUse({ id: 'g', refresh_mark_hash: null });
     expect(await store.refreshTokens.findRefreshToken(offered)).toEqual(known);
@@ -437,7 +437,7 @@ describe('a refresh token', () => {
 
   const used = { ...ALLOWED, ...IN_USE, ...ISSUED, refresh_generation: 4 };
 
-  test('gives tokens once; a second use ends what the first one gave', async () => {
+  test('gives tokens once, and a second use ends what the first one gave', async () => {
     await inUse();
     await inUse({ id: 'g' });
     const use = (now = NOW) => store.refreshTokens.rotateRefreshToken(TOKEN, TOKENS, now);
@@ -449,7 +449,7 @@ describe('a refresh token', () => {
     expect(await use()).toEqual({ issued: false, refusal: 'revoked' });
   });
 
-  test('keeps its response if asked to; then a second use ends nothing', async () => {
+  test('may keep its response for a retry, and then a second use ends nothing', async () => {
     await inUse();
     const use = (now = NOW) => store.refreshTokens.rotateRefreshToken(TOKEN, TOKENS, now, 'sealed');
     expect(await use()).toEqual({ issued: true });
@@ -465,7 +465,7 @@ describe('a refresh token', () => {
     });
   });
 
-  test('that is not the current one ends its authorization, unless another use did', async () => {
+  test('that is not the current one ends its authorization, unless a different use already did', async () => {
     const replay = () => store.authorizations.revokeReplayed(TOKEN, NOW);
     await inUse();
     await inUse({ id: 'g', refresh_hash: 'next' });
@@ -492,7 +492,7 @@ describe.each([
       of.refreshTokens.rotateRefreshToken(TOKEN, tokens, NOW, 'sealed'),
     IN_USE,
   ],
-])('the lost use of %s', (_, use, before: Row) => {
+])('the use of %s with a lost commit', (_, use, before: Row) => {
   /** Makes the next statement fail, as when the store is still unavailable. */
   const away = () => {
     watched.meanwhile = {
@@ -513,7 +513,7 @@ describe.each([
     return outcome;
   }
 
-  test('has given its tokens or never will, if the store is back at once', async () => {
+  test('either gave its tokens or never will, if the store returns at once', async () => {
     await family(before);
     await expect(use(losing('before it took effect'), TOKENS)).rejects.toThrow(AWAY);
     expect(await families()).toEqual([{ ...ALLOWED, ...before }]);
@@ -524,7 +524,7 @@ describe.each([
     expect(await accessTokens()).toEqual(['a']);
   });
 
-  test('fails as usual for another reason', async () => {
+  test('fails as usual for any other error', async () => {
     await family(before);
     watched.meanwhile = {
       before: /^UPDATE oauth_families/,
@@ -533,7 +533,7 @@ describe.each([
     await expect(use(store, TOKENS)).rejects.toThrow('Another reason');
   });
 
-  test('is settled once the store is back: its tokens are final, also without a refresh token', async () => {
+  test('that took effect is confirmed once the store returns, even without a refresh token', async () => {
     for (const tokens of [TOKENS, WITHOUT]) {
       await emptied('oauth_families', 'oauth_access_tokens');
       const { settle } = await unsettled('after it took effect', tokens);
@@ -544,7 +544,7 @@ describe.each([
     }
   });
 
-  test('did not take effect, and is settled: it never will', async () => {
+  test('that did not take effect is settled once the store returns, and never will', async () => {
     const { settle } = await unsettled('before it took effect', WITHOUT);
     expect(await settle()).toBe(false);
     await expect(use(store, WITHOUT)).rejects.toThrow('oauth_access_tokens.id');
@@ -555,13 +555,13 @@ describe.each([
     ['a later use has another token in use', { refresh_hash: 'later' }],
     ['a later use has left no token', { refresh_hash: null }],
     ['the authorization has ended', { revoked_at: NOW }],
-  ])('is not final if %s', async (__, changes: Row) => {
+  ])('is not confirmed if %s', async (__, changes: Row) => {
     const { settle } = await unsettled('after it took effect');
     await set('oauth_families', ['id', 'f'], changes);
     expect(await settle()).toBe(false);
   });
 
-  test('is not final for an authorization that is gone', async () => {
+  test('is not confirmed if the authorization no longer exists', async () => {
     const { settle } = await unsettled('after it took effect', WITHOUT);
     await emptied('oauth_families');
     expect(await settle()).toBe(false);
@@ -569,7 +569,7 @@ describe.each([
 });
 
 describe('an authorization', () => {
-  test('ends once; it is written again if a standby that takes over may not have it yet', async () => {
+  test('ends once, and is written again in case a standby database does not have the change', async () => {
     await inUse();
     await inUse({ id: 'g', client_id: 'diary' });
     const { store: other, confirmed } = confirming();
@@ -588,7 +588,7 @@ describe('an authorization', () => {
     expect(await revokedAt()).toEqual([NOW, null]);
   });
 
-  test('is written again as ended only for this person and client', async () => {
+  test('is confirmed as revoked only for its person and client', async () => {
     for (const [id, changes] of Object.entries<Row>({
       1: { revoked_at: NOW },
       2: { revoked_at: NOW - 1 },
@@ -603,7 +603,7 @@ describe('an authorization', () => {
     expect(confirmed).toEqual([2]);
   });
 
-  test('is written again as it is if it is the newest of its person', async () => {
+  test('is confirmed as it is if it is the newest of its person', async () => {
     await inUse({ id: '1', revoked_at: NOW });
     await inUse({ id: '2' });
     await inUse({ id: '3', user_id: 'grace' });
@@ -616,7 +616,7 @@ describe('an authorization', () => {
     expect(confirmed).toEqual([1, 0]);
   });
 
-  test('that goes back to an ended one ends too; one that the person allowed meanwhile stays', async () => {
+  test('ends together with the earlier one that it continues, unless it was allowed meanwhile', async () => {
     for (const [id, prior] of Object.entries({ 5: null, 6: '"4"', 7: '"3"', 8: '"5"' }))
       await inUse({ id, details: prior === null ? null : `{"prior":${prior}}` });
     const end = () => store.authorizations.revokeOfPerson(ADA, null, NOW, 9, '4');
@@ -666,7 +666,7 @@ describe('an authorization', () => {
   });
 });
 
-test('details are added to those that are there, and replace those with the same name', async () => {
+test('new details are added to those of an authorization, and replace those of the same name', async () => {
   await family({ details: '{"acr":"high","prior":"a"}' });
   await family({ id: 'g' });
   await store.authorizations.addDetails('f', { prior: 'b', sid: 's' });

@@ -101,8 +101,8 @@ describe('an authorization that skips the consent page', () => {
   });
 });
 
-describe('an authorization with a question', () => {
-  test('begins while the question waits, and answers it', async () => {
+describe('an authorization with a consent request', () => {
+  test('begins while the consent request is open, and answers it', async () => {
     await question('other');
     await question('question');
     expect(await begin({ question: 'question' })).toBe(true);
@@ -110,7 +110,7 @@ describe('an authorization with a question', () => {
   });
 
   test.each(['allowed', 'denied', 'void'])(
-    'does not begin if the question was answered: %s',
+    'does not begin if the consent request was answered: %s',
     async (outcome) => {
       await question('question', outcome);
       expect(await begin({ question: 'question' })).toBe(false);
@@ -118,7 +118,7 @@ describe('an authorization with a question', () => {
     },
   );
 
-  test('and an earlier one needs both', async () => {
+  test('and an earlier authorization needs both', async () => {
     await watched.insert('oauth_families', { id: 'earlier', ...FAMILY });
     expect(await begin({ prior: prior(), question: 'question' })).toBe(false);
     await question('question');

@@ -32,8 +32,8 @@ function createTimer(): CensusTimer & { advance: (milliseconds: number) => void;
   };
 }
 
-describe('a census', () => {
-  test('counts the active rows of a table of any size, in equal slices with pauses', async () => {
+describe('the count of active rows for telemetry', () => {
+  test('covers a table of any size, in equal batches with pauses', async () => {
     for (const size of [0, 1, 4999, 5000, 5001, 23_456]) {
       const table = tableOf(size);
       const timer = createTimer();
@@ -43,7 +43,7 @@ describe('a census', () => {
     }
   });
 
-  test('counts again after at least half a minute, and after ten times its own duration', async () => {
+  test('runs again after 30 seconds or ten times its own duration, whichever is longer', async () => {
     const small = tableOf(10);
     const timer = createTimer();
     const census = new Census(small.count, timer);
@@ -67,7 +67,7 @@ describe('a census', () => {
     expect(large.asked.length).toBeGreaterThan(slices);
   });
 
-  test('reports nothing while the store is down, and counts once for simultaneous calls', async () => {
+  test('is unknown while the store is down, and runs once for simultaneous calls', async () => {
     let isAway = true;
     let asked = 0;
     const timer = createTimer();
