@@ -159,24 +159,27 @@ describe('a command that ends access and is interrupted', () => {
     ['oauth:person:revoke', [person.provider, person.id], 'revoked_at IS NULL'],
     ['oauth:person:erase', [person.provider, person.id, '--yes'], '1 = 1'],
     ['oauth:restored', ['--yes'], 'revoked_at IS NULL'],
-  ] as const)('continues and completes when it is run again: %s', async (command, options, condition) => {
-    await seed();
-    const args = [command, ...options, '--json'];
-    const cut = start([CONSOLE, ...args], { cwd, env: one.env });
-    await expect
-      .poll(() => remaining(condition), { timeout: 30_000, interval: 10 })
-      .toBeLessThan(COUNT);
-    await cut.stop('SIGKILL');
-    const left = await remaining(condition);
-    expect(left).toBeGreaterThan(0);
-    const { code, stdout, stderr } = await portico(args, { cwd, env: one.env });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const { authorizations } = JSON.parse(stdout) as { authorizations: number };
-    expect(authorizations).toBeGreaterThan(0);
-    expect(authorizations).toBeLessThanOrEqual(left);
-    expect(await remaining(condition)).toBe(0);
-    await one.application.database.execute('DELETE FROM oauth_families WHERE user_id = ?', [
-      person.id,
-    ]);
-  });
+  ] as const)(
+    'continues and completes when it is run again: %s',
+    async (command, options, condition) => {
+      await seed();
+      const args = [command, ...options, '--json'];
+      const cut = start([CONSOLE, ...args], { cwd, env: one.env });
+      await expect
+        .poll(() => remaining(condition), { timeout: 30_000, interval: 10 })
+        .toBeLessThan(COUNT);
+      await cut.stop('SIGKILL');
+      const left = await remaining(condition);
+      expect(left).toBeGreaterThan(0);
+      const { code, stdout, stderr } = await portico(args, { cwd, env: one.env });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const { authorizations } = JSON.parse(stdout) as { authorizations: number };
+      expect(authorizations).toBeGreaterThan(0);
+      expect(authorizations).toBeLessThanOrEqual(left);
+      expect(await remaining(condition)).toBe(0);
+      await one.application.database.execute('DELETE FROM oauth_families WHERE user_id = ?', [
+        person.id,
+      ]);
+    },
+  );
 });

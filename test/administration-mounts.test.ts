@@ -50,50 +50,53 @@ test.each([
         },
       ] as const,
   ),
-])('%s: only an administrator can use the administration pages, and can revoke an application', async (_, start) => {
-  const { server, origin, pages, field, client, withdraw, close } = await start();
-  try {
-    const signedIn = async (email: string) => {
-      const visitor = createVisitor(origin);
-      const login = await visitor.visit(`${pages}/client?id=${client.id}`);
-      const back = await visitor.submit(login, { [field]: email, password: PASSWORD });
-      return { visitor, first: await visitor.visit(locationOf(back).href) };
-    };
-    const grace = await signedIn(GRACE);
-    expect(grace.first.status).toBe(403);
-    const { visitor, first } = await signedIn(ADA);
-    expect(await textOf(first)).toContain(client.id);
-    expect(new URL(first.url).pathname).toBe(`${pages}/client`);
+])(
+  '%s: only an administrator can use the administration pages, and can revoke an application',
+  async (_, start) => {
+    const { server, origin, pages, field, client, withdraw, close } = await start();
+    try {
+      const signedIn = async (email: string) => {
+        const visitor = createVisitor(origin);
+        const login = await visitor.visit(`${pages}/client?id=${client.id}`);
+        const back = await visitor.submit(login, { [field]: email, password: PASSWORD });
+        return { visitor, first: await visitor.visit(locationOf(back).href) };
+      };
+      const grace = await signedIn(GRACE);
+      expect(grace.first.status).toBe(403);
+      const { visitor, first } = await signedIn(ADA);
+      expect(await textOf(first)).toContain(client.id);
+      expect(new URL(first.url).pathname).toBe(`${pages}/client`);
 
-    const page = `${pages}/client?id=${client.id}`;
-    const changed = await doAt(visitor, `${page}&ask=update`, 'update', {
-      name: 'Näme & <b>',
-      redirect_uris: 'https://one.example/cb\r\nhttps://two.example/cb?a=1&b=2',
-    });
-    expect(await textOf(await visitor.visit(locationOf(changed).href))).toContain(
-      'Done. The changes take effect',
-    );
-    expect(await server.clients.find(client.id)).toMatchObject({
-      name: 'Näme & <b>',
-      redirectUris: ['https://one.example/cb', 'https://two.example/cb?a=1&b=2'],
-    });
-    expect((await visitor.get(`${pages}/doctor`)).status).toBe(200);
-    // If the host supports it, people are found by name. Otherwise the page says that the search is
-    // not available.
-    const finds = server.host.findPeople !== null;
-    const access = await textOf(await visitor.get(`${pages}/access`));
-    expect(access).toContain(
-      finds ? 'Name, email address or id' : 'does not support search by name',
-    );
-    const found = await visitor.get(`${pages}/access?q=lovelace`);
-    expect([found.status, (await textOf(found)).includes('Ada Lovelace ada@example.com')]).toEqual([
-      finds ? 200 : 400,
-      finds,
-    ]);
-    await withdraw();
-    expect((await visitor.get(page)).status).toBe(403);
-    expect((await server.clients.find(client.id))?.revokedAt).toBeNull();
-  } finally {
-    await close();
-  }
-});
+      const page = `${pages}/client?id=${client.id}`;
+      const changed = await doAt(visitor, `${page}&ask=update`, 'update', {
+        name: 'Näme & <b>',
+        redirect_uris: 'https://one.example/cb\r\nhttps://two.example/cb?a=1&b=2',
+      });
+      expect(await textOf(await visitor.visit(locationOf(changed).href))).toContain(
+        'Done. The changes take effect',
+      );
+      expect(await server.clients.find(client.id)).toMatchObject({
+        name: 'Näme & <b>',
+        redirectUris: ['https://one.example/cb', 'https://two.example/cb?a=1&b=2'],
+      });
+      expect((await visitor.get(`${pages}/doctor`)).status).toBe(200);
+      // If the host supports it, people are found by name. Otherwise the page says that the search is
+      // not available.
+      const finds = server.host.findPeople !== null;
+      const access = await textOf(await visitor.get(`${pages}/access`));
+      expect(access).toContain(
+        finds ? 'Name, email address or id' : 'does not support search by name',
+      );
+      const found = await visitor.get(`${pages}/access?q=lovelace`);
+      expect([
+        found.status,
+        (await textOf(found)).includes('Ada Lovelace ada@example.com'),
+      ]).toEqual([finds ? 200 : 400, finds]);
+      await withdraw();
+      expect((await visitor.get(page)).status).toBe(403);
+      expect((await server.clients.find(client.id))?.revokedAt).toBeNull();
+    } finally {
+      await close();
+    }
+  },
+);

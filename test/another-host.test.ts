@@ -335,19 +335,22 @@ describe('the session secret that a host returns', () => {
     ['an empty text', '', '0 characters'],
     ['a short text', 'x'.repeat(21), '21 characters'],
     ['nothing', undefined, 'undefined'],
-  ])('causes a server error if it is %s, and the log names the host member', async (_, secret, found) => {
-    browserSecret = secret;
-    logged.length = 0;
-    const refused = await question();
-    browserSecret = 'the secret of this browser';
-    expect(refused.status).toBe(500);
-    expect(await refused.text()).not.toContain('browserSecret');
-    const told = logged.filter(
-      ({ level, text }) => level === 'error' && text.includes('Host.browserSecret'),
-    );
-    expect(told).toHaveLength(1);
-    expect(told[0]?.text).toContain(found);
-  });
+  ])(
+    'causes a server error if it is %s, and the log names the host member',
+    async (_, secret, found) => {
+      browserSecret = secret;
+      logged.length = 0;
+      const refused = await question();
+      browserSecret = 'the secret of this browser';
+      expect(refused.status).toBe(500);
+      expect(await refused.text()).not.toContain('browserSecret');
+      const told = logged.filter(
+        ({ level, text }) => level === 'error' && text.includes('Host.browserSecret'),
+      );
+      expect(told).toHaveLength(1);
+      expect(told[0]?.text).toContain(found);
+    },
+  );
 
   // @shows AS-8.10
   test('invalidates the consent request if it changes, and the log explains the likely cause', async () => {

@@ -265,50 +265,53 @@ describe.each(ON_POSTGRES)('a pool of the application on %s', () => {
   });
 });
 
-describe.each(ON_SERVERS)('a pool of the application that is closed while requests run, on %s', () => {
-  // @shows AS-18.18
-  test('has committed all confirmed work, and the rest fails as unavailable without hanging', async () => {
-    const timer = createTimer();
-    const ended = openApplicationPool(store.url, 2, 'read committed');
-    const borrowed = ended.borrow({ timer });
-    await insert(1, borrowed);
-    const working = Array.from({ length: 40 }, (_, index) => {
-      const id = index + 2;
-      return index % 2 === 0
-        ? insert(id, borrowed)
-        : borrowed.transaction(async (on) => {
-            await insert(id, on);
-            await on.execute('UPDATE things SET at = 1 WHERE id = ?', [id]);
-          });
+describe.each(ON_SERVERS)(
+  'a pool of the application that is closed while requests run, on %s',
+  () => {
+    // @shows AS-18.18
+    test('has committed all confirmed work, and the rest fails as unavailable without hanging', async () => {
+      const timer = createTimer();
+      const ended = openApplicationPool(store.url, 2, 'read committed');
+      const borrowed = ended.borrow({ timer });
+      await insert(1, borrowed);
+      const working = Array.from({ length: 40 }, (_, index) => {
+        const id = index + 2;
+        return index % 2 === 0
+          ? insert(id, borrowed)
+          : borrowed.transaction(async (on) => {
+              await insert(id, on);
+              await on.execute('UPDATE things SET at = 1 WHERE id = ?', [id]);
+            });
+      });
+      const settled = Promise.allSettled(working);
+      await working[0];
+      await ended.end();
+      // Some drivers do not reject the requests that wait for a connection.
+      let isSettled = false;
+      void settled.then(() => (isSettled = true));
+      await expect.poll(() => isSettled || timer.waiting() > 0).toBe(true);
+      timer.advance(5000);
+      const outcomes = await settled;
+      const reasons = outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' ? [outcome.reason] : [],
+      );
+      expect(reasons.map((reason) => [String(reason), borrowed.isUnavailable(reason)])).toEqual(
+        reasons.map((reason) => [String(reason), true]),
+      );
+      const kept = (await all()).map((row) => row['id']);
+      const fulfilled = outcomes.flatMap(({ status }, index) =>
+        status === 'fulfilled' ? [index + 2] : [],
+      );
+      expect(kept).toEqual(expect.arrayContaining(fulfilled));
+      const after = await insert(99, borrowed).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      expect([String(after), borrowed.isUnavailable(after)]).toEqual([String(after), true]);
+      await borrowed.close();
     });
-    const settled = Promise.allSettled(working);
-    await working[0];
-    await ended.end();
-    // Some drivers do not reject the requests that wait for a connection.
-    let isSettled = false;
-    void settled.then(() => (isSettled = true));
-    await expect.poll(() => isSettled || timer.waiting() > 0).toBe(true);
-    timer.advance(5000);
-    const outcomes = await settled;
-    const reasons = outcomes.flatMap((outcome) =>
-      outcome.status === 'rejected' ? [outcome.reason] : [],
-    );
-    expect(reasons.map((reason) => [String(reason), borrowed.isUnavailable(reason)])).toEqual(
-      reasons.map((reason) => [String(reason), true]),
-    );
-    const kept = (await all()).map((row) => row['id']);
-    const fulfilled = outcomes.flatMap(({ status }, index) =>
-      status === 'fulfilled' ? [index + 2] : [],
-    );
-    expect(kept).toEqual(expect.arrayContaining(fulfilled));
-    const after = await insert(99, borrowed).then(
-      () => null,
-      (error: unknown) => error,
-    );
-    expect([String(after), borrowed.isUnavailable(after)]).toEqual([String(after), true]);
-    await borrowed.close();
-  });
-});
+  },
+);
 
 describe('an application with a pool of one connection', () => {
   const config = (schema: string) => (schema === '' ? {} : { database_schema: schema });

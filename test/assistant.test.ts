@@ -234,17 +234,14 @@ describe('assistant:setup', () => {
     '/dev/full',
     '/dev/null',
     '/dev/null/addon.json',
-  ])(
-    'registers nothing if the manifest path is not a separate file: %s',
-    async (file) => {
-      await run(['db:migrate', 'up']);
-      const { code, clients, stderr } = await setup(['--manifest', file]);
-      expect([code, clients]).toEqual([1, []]);
-      expect(stderr).toContain(`${file} `);
-      expect(stderr.trim().split('\n')).toHaveLength(1);
-      expect(await registered()).toEqual([]);
-    },
-  );
+  ])('registers nothing if the manifest path is not a separate file: %s', async (file) => {
+    await run(['db:migrate', 'up']);
+    const { code, clients, stderr } = await setup(['--manifest', file]);
+    expect([code, clients]).toEqual([1, []]);
+    expect(stderr).toContain(`${file} `);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(await registered()).toEqual([]);
+  });
 
   // @shows MCP-9.6
   test.each(['/proc/nothing/copy', '/proc/copy', '/proc/self/fd/1', '/sys/copy', '/dev/full'])(
@@ -381,19 +378,22 @@ describe('assistant:doctor', () => {
     ['that throws', "throw new Error('the oven has no door')"],
     ['that is not an application', 'export default 7;'],
     ['with a function for a plugin', 'export default { directory: ".", plugins: [() => 1] };'],
-  ])('prints JSON with --json for an app.ts %s, and the reason on standard error', async (_, text) => {
-    if (text !== null) await writeFile(path.join(storage, 'app.ts'), text);
-    const { code, stdout, stderr } = await porticoHere(['assistant:doctor', '--json'], {
-      cwd: storage,
-    });
-    expect([code, JSON.parse(stdout)]).toMatchObject([
-      1,
-      { healthy: false, checks: [{ part: 'application', outcome: 'failing' }] },
-    ]);
-    expect(stderr).toContain(
-      (JSON.parse(stdout) as { checks: { detail: string }[] }).checks[0]?.detail,
-    );
-  });
+  ])(
+    'prints JSON with --json for an app.ts %s, and the reason on standard error',
+    async (_, text) => {
+      if (text !== null) await writeFile(path.join(storage, 'app.ts'), text);
+      const { code, stdout, stderr } = await porticoHere(['assistant:doctor', '--json'], {
+        cwd: storage,
+      });
+      expect([code, JSON.parse(stdout)]).toMatchObject([
+        1,
+        { healthy: false, checks: [{ part: 'application', outcome: 'failing' }] },
+      ]);
+      expect(stderr).toContain(
+        (JSON.parse(stdout) as { checks: { detail: string }[] }).checks[0]?.detail,
+      );
+    },
+  );
 
   test('prints an error in the application in full beside the JSON', async () => {
     const { stdout, stderr } = await run(['--app', FAILING, 'assistant:doctor', '--json']);
@@ -729,17 +729,20 @@ describe('the listing', () => {
     ['shortDescription', 'shortDescription', 123],
     // @shows MCP-6.3
     ['fullDescription', 'fullDescription', 4000],
-  ])('field %s has 1 to the maximum number of characters as people count them', (key, field, longest) => {
-    const set = (text: unknown) => (listing: Map) => {
-      listing[field] = field === 'name' ? { value: text } : text;
-    };
-    for (const letter of ['x', FAMILY, ACCENTED, '🇺🇸']) {
-      expect(problemsOf(set(letter.repeat(longest)))).toEqual([]);
-      expect(problemsOf(set(letter.repeat(longest + 1)))).toEqual([`:${key}`]);
-    }
-    for (const wrong of ['', '  ', null, 7, undefined])
-      expect(problemsOf(set(wrong))).toEqual([`:${key}`]);
-  });
+  ])(
+    'field %s has 1 to the maximum number of characters as people count them',
+    (key, field, longest) => {
+      const set = (text: unknown) => (listing: Map) => {
+        listing[field] = field === 'name' ? { value: text } : text;
+      };
+      for (const letter of ['x', FAMILY, ACCENTED, '🇺🇸']) {
+        expect(problemsOf(set(letter.repeat(longest)))).toEqual([]);
+        expect(problemsOf(set(letter.repeat(longest + 1)))).toEqual([`:${key}`]);
+      }
+      for (const wrong of ['', '  ', null, 7, undefined])
+        expect(problemsOf(set(wrong))).toEqual([`:${key}`]);
+    },
+  );
 
   // @shows MCP-6.13
   test('counts characters as people count them', () => {
@@ -756,9 +759,12 @@ describe('the listing', () => {
     ['one of 200', ['a', FAMILY.repeat(200), 'c'], []],
     ['one of 201', ['a', 'b', 'x'.repeat(201)], [':examplePhrases:2']],
     ['no list', 'a, b, c', [':examplePhrases']],
-  ])('field examplePhrases must have three or four phrases of up to 200 characters: %s', (_, phrases, problems) => {
-    expect(problemsOf((listing) => (listing['examplePhrases'] = phrases))).toEqual(problems);
-  });
+  ])(
+    'field examplePhrases must have three or four phrases of up to 200 characters: %s',
+    (_, phrases, problems) => {
+      expect(problemsOf((listing) => (listing['examplePhrases'] = phrases))).toEqual(problems);
+    },
+  );
 
   // @shows MCP-6.5
   test.each(['privacyPolicyUrl', 'termsOfUseUrl'])(

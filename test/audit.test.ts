@@ -235,24 +235,27 @@ describe('events for the audit log of a host', () => {
   test.each([
     ['that did nothing: sent again it is told of', false, ['access_token_revoked']],
     ['that took effect, whose answer was lost: it was 503, and nothing is told', true, []],
-  ])('record a token revocation with a lost statement only if it is retried: a statement %s', async (_, afterwards, told) => {
-    const opened = await openStore();
-    onTestFinished(() => opened.close());
-    const losing = createLosingStore(opened.inner);
-    const at = await startPortal({ database: losing.database });
-    onTestFinished(() => at.close());
-    const own = await registerClient(at);
-    const { access_token: token } = await obtainTokens(at, own, ADA);
-    const heard: AuditEvent[] = [];
-    at.application.events.on(AUDIT, (event: AuditEvent) => {
-      heard.push(event);
-    });
-    losing.loses = { statement: /^DELETE FROM oauth_access_tokens/, afterwards };
-    expect([(await revoke(token, own, at)).status, heard]).toEqual([503, []]);
-    expect((await revoke(token, own, at)).status).toBe(200);
-    expect(heard.map(({ type }) => type)).toEqual(told);
-    expect((await introspect(at, token))['active']).toBe(false);
-  });
+  ])(
+    'record a token revocation with a lost statement only if it is retried: a statement %s',
+    async (_, afterwards, told) => {
+      const opened = await openStore();
+      onTestFinished(() => opened.close());
+      const losing = createLosingStore(opened.inner);
+      const at = await startPortal({ database: losing.database });
+      onTestFinished(() => at.close());
+      const own = await registerClient(at);
+      const { access_token: token } = await obtainTokens(at, own, ADA);
+      const heard: AuditEvent[] = [];
+      at.application.events.on(AUDIT, (event: AuditEvent) => {
+        heard.push(event);
+      });
+      losing.loses = { statement: /^DELETE FROM oauth_access_tokens/, afterwards };
+      expect([(await revoke(token, own, at)).status, heard]).toEqual([503, []]);
+      expect((await revoke(token, own, at)).status).toBe(200);
+      expect(heard.map(({ type }) => type)).toEqual(told);
+      expect((await introspect(at, token))['active']).toBe(false);
+    },
+  );
 
   test('record tokens that an application obtains for itself', async () => {
     const robot = await registerClient(portal, {

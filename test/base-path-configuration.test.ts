@@ -257,17 +257,20 @@ describe('a server mounted below a path of the framework', () => {
     ['by itself', BASE, ''],
     ['that of the plugin around it', '', BASE],
     ['also one of both', '/auth', '/v1'],
-  ])('is refused below a prefix of Fastify, with what to do instead: %s', async (_, own, around) => {
-    const fastify = createFastify();
-    const outer = async (inner: FastifyInstance) => {
-      await inner.register(fastifyPortico(installation.server), { prefix: own });
-    };
-    const registered = fastify.register(outer, { prefix: around });
-    await expect(registered).rejects.toThrow(
-      /prefix .*\/auth.*Register it without a prefix and set base_path/,
-    );
-    await fastify.close();
-  });
+  ])(
+    'is refused below a prefix of Fastify, with what to do instead: %s',
+    async (_, own, around) => {
+      const fastify = createFastify();
+      const outer = async (inner: FastifyInstance) => {
+        await inner.register(fastifyPortico(installation.server), { prefix: own });
+      };
+      const registered = fastify.register(outer, { prefix: around });
+      await expect(registered).rejects.toThrow(
+        /prefix .*\/auth.*Register it without a prefix and set base_path/,
+      );
+      await fastify.close();
+    },
+  );
 });
 
 // --- the doctor

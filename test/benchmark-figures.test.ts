@@ -61,10 +61,13 @@ describe('the figures of the benchmarks', () => {
     expect(Object.keys(run.perSecond).length).toBeGreaterThan(7);
   });
 
-  test.each([...storedResults()])('have the same number of targets as the tables of %s', (_, result) => {
-    expect(result.targets).toEqual(targetsIn(result.tables));
-    expect(result.date).toMatch(/^\d{4}-\d\d-\d\d$/);
-  });
+  test.each([...storedResults()])(
+    'have the same number of targets as the tables of %s',
+    (_, result) => {
+      expect(result.targets).toEqual(targetsIn(result.tables));
+      expect(result.date).toMatch(/^\d{4}-\d\d-\d\d$/);
+    },
+  );
 
   test.each([
     ['README.md', ['sqlite'], short],

@@ -64,10 +64,13 @@ describe('the imported record of a client', () => {
     [0, null],
     ['1700000000', null],
     ['2023-11-14T22:13:20Z', null],
-  ])('keeps a past registration date in milliseconds, and ignores any other: %j', (at, createdAt) => {
-    const record = { client_id: 'one', client_name: 'One', client_id_issued_at: at };
-    expect(readClientRecord(record, NOW_IN_SECONDS * 1000, OFFERED).createdAt).toBe(createdAt);
-  });
+  ])(
+    'keeps a past registration date in milliseconds, and ignores any other: %j',
+    (at, createdAt) => {
+      const record = { client_id: 'one', client_name: 'One', client_id_issued_at: at };
+      expect(readClientRecord(record, NOW_IN_SECONDS * 1000, OFFERED).createdAt).toBe(createdAt);
+    },
+  );
 
   // @shows AS-41.2
   test.each([
@@ -301,11 +304,14 @@ describe('the authentication of an imported client', () => {
       { jwks_uri: 'https://client.example/keys' },
       ['the keys are not imported, because token_endpoint_auth_method is none'],
     ],
-  ])('is none for a public client, whatever else its record contains: %s', async (_, more, changes) => {
-    expect(await take(web({ ...isPublic, ...more }))).toMatchObject(
-      accepted(changes, { public: true, secretHash: null, keys: null }),
-    );
-  });
+  ])(
+    'is none for a public client, whatever else its record contains: %s',
+    async (_, more, changes) => {
+      expect(await take(web({ ...isPublic, ...more }))).toMatchObject(
+        accepted(changes, { public: true, secretHash: null, keys: null }),
+      );
+    },
+  );
 
   // @shows AS-41.3
   test('is a secret, which the record must contain unless newSecrets creates one', async () => {

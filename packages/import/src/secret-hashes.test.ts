@@ -173,22 +173,25 @@ describe('an imported hash in the format of the password hasher of the host', ()
     ['bcrypt 2y', (digest: string) => bcrypt(digest, '2y$10')],
     ['PHC with a version', phc],
     ['PHC with four parts', (digest: string) => `$s$r=8$${'s'.repeat(11)}$${digest.slice(0, 11)}`],
-  ])('is stored unchanged, and only the same hash counts as the same secret: %s', async (_, write) => {
-    const passwordHasher = hasherWriting((digest) => write(digest));
-    const hash = await passwordHasher.hash(SECRET);
-    const about = record({ client_secret_hash: hash });
-    const written = { passwordHasher, dryRun: false };
-    expect(await judge(about, written)).toBe('imported');
-    const kept = await servers.serverWith().clients.find(about.client_id);
-    expect(kept?.secretHash).toBe(hash);
-    expect(await judge(about, written)).toBe('unchanged');
-    const other = { ...about, client_secret_hash: await passwordHasher.hash('another') };
-    expect(await judge(other, written)).toBe(DIFFERENT);
-    const empty = record({ client_secret_hash: await passwordHasher.hash('') });
-    expect(await judge(empty, written)).toBe(
-      'client_secret_hash is the hash of an empty secret; remove it and use --new-secrets',
-    );
-  });
+  ])(
+    'is stored unchanged, and only the same hash counts as the same secret: %s',
+    async (_, write) => {
+      const passwordHasher = hasherWriting((digest) => write(digest));
+      const hash = await passwordHasher.hash(SECRET);
+      const about = record({ client_secret_hash: hash });
+      const written = { passwordHasher, dryRun: false };
+      expect(await judge(about, written)).toBe('imported');
+      const kept = await servers.serverWith().clients.find(about.client_id);
+      expect(kept?.secretHash).toBe(hash);
+      expect(await judge(about, written)).toBe('unchanged');
+      const other = { ...about, client_secret_hash: await passwordHasher.hash('another') };
+      expect(await judge(other, written)).toBe(DIFFERENT);
+      const empty = record({ client_secret_hash: await passwordHasher.hash('') });
+      expect(await judge(empty, written)).toBe(
+        'client_secret_hash is the hash of an empty secret; remove it and use --new-secrets',
+      );
+    },
+  );
 
   const digest = createHash('sha512').update(SECRET).digest('hex');
   // @shows AS-41.3

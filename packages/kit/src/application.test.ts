@@ -532,24 +532,21 @@ describe('the lifetime of a session', () => {
   test.each([
     ['two hours', LIFETIME, 2 * HOUR],
     ['session_ttl where that is less', 600, 600],
-  ])(
-    'for a visitor who is not signed in is %s after the last use',
-    async (_, lifetime, lives) => {
-      const application = await start({ config: { session_ttl: lifetime }, clock: clock.now });
-      const visitor = browser(application);
-      const begun = await visitor.send('/secret');
-      expect(sessionCookieIn(begun)).toContain(`Max-Age=${lives}`);
-      const secret = await begun.text();
-      for (let use = 0; use < 3; use += 1) {
-        clock.advance(lives - 1);
-        const used = await visitor.send('/secret');
-        expect(await used.text()).toBe(secret);
-        expect(sessionCookieIn(used)).toContain(`Max-Age=${lives}`);
-      }
-      clock.advance(lives);
-      expect(await visitor.text('/secret')).not.toBe(secret);
-    },
-  );
+  ])('for a visitor who is not signed in is %s after the last use', async (_, lifetime, lives) => {
+    const application = await start({ config: { session_ttl: lifetime }, clock: clock.now });
+    const visitor = browser(application);
+    const begun = await visitor.send('/secret');
+    expect(sessionCookieIn(begun)).toContain(`Max-Age=${lives}`);
+    const secret = await begun.text();
+    for (let use = 0; use < 3; use += 1) {
+      clock.advance(lives - 1);
+      const used = await visitor.send('/secret');
+      expect(await used.text()).toBe(secret);
+      expect(sessionCookieIn(used)).toContain(`Max-Age=${lives}`);
+    }
+    clock.advance(lives);
+    expect(await visitor.text('/secret')).not.toBe(secret);
+  });
 
   // @shows HOST-2.1
   test('becomes session_ttl when a visitor signs in', async () => {

@@ -119,10 +119,13 @@ describe('a request', () => {
     expect(response.status).toBe(status);
   });
 
-  test.each(['GET', 'HEAD'])('with the method %s has no body, whatever Content-Length it declares', async (method) => {
-    const send = serving(() => new Response());
-    expect((await send({ method, headers: { 'Content-Length': '1001' } })).status).toBe(200);
-  });
+  test.each(['GET', 'HEAD'])(
+    'with the method %s has no body, whatever Content-Length it declares',
+    async (method) => {
+      const send = serving(() => new Response());
+      expect((await send({ method, headers: { 'Content-Length': '1001' } })).status).toBe(200);
+    },
+  );
 
   test.each<[RouteKind, string]>([
     ['application', 'outer inner one'],

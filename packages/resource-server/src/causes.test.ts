@@ -33,7 +33,10 @@ describe('the code of an error', () => {
     expect(getName({ name: 'Error', code: 7 })).toBe(null);
   });
 
-  test.each(['a secret', '(Error)', 'Error '])('is never replaced by the invalid class name %j', (name) => {
-    expect(getName(Object.assign(new Error('no'), { name }))).toBe(null);
-  });
+  test.each(['a secret', '(Error)', 'Error '])(
+    'is never replaced by the invalid class name %j',
+    (name) => {
+      expect(getName(Object.assign(new Error('no'), { name }))).toBe(null);
+    },
+  );
 });

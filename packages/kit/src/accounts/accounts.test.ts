@@ -42,12 +42,9 @@ describe('a host result that must be true or false', () => {
     [[]],
     [{ rows: [] }],
     [null],
-  ])(
-    'grants a permission only if it is true or 1: %j',
-    async (held, expected = false) => {
-      expect(await answering({ held }).holdsPermission(PERSON, 'edit')).toBe(expected);
-    },
-  );
+  ])('grants a permission only if it is true or 1: %j', async (held, expected = false) => {
+    expect(await answering({ held }).holdsPermission(PERSON, 'edit')).toBe(expected);
+  });
 
   test.each([
     [true, true],
@@ -58,14 +55,11 @@ describe('a host result that must be true or false', () => {
     [Promise.resolve(false), false],
     ['false', false],
     [null, false],
-  ])(
-    'keeps a person signed in only if it is true or 1: %s',
-    async (active, expected) => {
-      const auth = signedIn(active);
-      expect((await auth.user()) !== null).toBe(expected);
-      expect((await auth.person()) !== null).toBe(expected);
-    },
-  );
+  ])('keeps a person signed in only if it is true or 1: %s', async (active, expected) => {
+    const auth = signedIn(active);
+    expect((await auth.user()) !== null).toBe(expected);
+    expect((await auth.person()) !== null).toBe(expected);
+  });
 });
 
 test('a person is signed out if the account was removed', async () => {

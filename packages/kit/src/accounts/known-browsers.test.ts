@@ -61,11 +61,14 @@ describe('a known browser', () => {
     expect(visit(cookie).setCookie()).toBeNull();
   });
 
-  test.each(['Bearer x', 'DPoP x'])('is not recognized in a request with %s', async (authorization) => {
-    now = START;
-    const cookie = await remembered('ada');
-    expect(await visit(cookie, { Authorization: authorization }).knows('ada')).toBe(false);
-  });
+  test.each(['Bearer x', 'DPoP x'])(
+    'is not recognized in a request with %s',
+    async (authorization) => {
+      now = START;
+      const cookie = await remembered('ada');
+      expect(await visit(cookie, { Authorization: authorization }).knows('ada')).toBe(false);
+    },
+  );
 
   test('is not recognized by a changed cookie', async () => {
     now = START;

@@ -46,15 +46,18 @@ describe('a failed sign-in', () => {
   test.each([
     ['ada', ADA],
     ['eve', null],
-  ])('with the identifier %s records an event and a log line with the account %j', async (identifier, person) => {
-    const { said, authenticate } = guarded();
-    expect(await authenticate(identifier, 'wrong')).toBeNull();
-    const failed = { person, address: null, requestId: null };
-    expect(said).toEqual([
-      ['info', failed],
-      [Event.SIGN_IN_FAILED, failed],
-    ]);
-  });
+  ])(
+    'with the identifier %s records an event and a log line with the account %j',
+    async (identifier, person) => {
+      const { said, authenticate } = guarded();
+      expect(await authenticate(identifier, 'wrong')).toBeNull();
+      const failed = { person, address: null, requestId: null };
+      expect(said).toEqual([
+        ['info', failed],
+        [Event.SIGN_IN_FAILED, failed],
+      ]);
+    },
+  );
 
   test('is slowed down after five failures in any spelling, with one event and one log line', async () => {
     const { time, said, authenticate } = guarded();

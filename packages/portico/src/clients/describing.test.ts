@@ -63,11 +63,14 @@ test.each<[Partial<Client>, number | null | 'no secret']>([
   [{ previousSecretExpiresAt: NOW + 1, revokedAt: NOW }, null],
   [{ public: true }, 'no secret'],
   [{ keys: { jwks: null, jwksUri: 'https://client.example/keys', algorithm: null } }, 'no secret'],
-])('the description of a client with %j contains the expiry of its previous secret', (changes, until) => {
-  expect(described(changes).secret).toEqual(
-    until === 'no secret' ? null : { previousAcceptedUntil: until },
-  );
-});
+])(
+  'the description of a client with %j contains the expiry of its previous secret',
+  (changes, until) => {
+    expect(described(changes).secret).toEqual(
+      until === 'no secret' ? null : { previousAcceptedUntil: until },
+    );
+  },
+);
 
 test('the description of a client lists its scopes that are not offered', () => {
   expect(described({ scopes: ['notes:read', 'notes:old', 'openid'] }).scopesNotOffered).toEqual([

@@ -32,9 +32,12 @@ test.each([
   [undefined, ['https://a.example/', 'http://localhost/'], 'native'],
   [undefined, ['httpsx://a.example/'], 'native'],
   [undefined, ['com.example:https://a.example/'], 'native'],
-] as const)('a client with the application_type %j and the redirect URIs %j is %s', (named, uris, type) => {
-  expect(applicationTypeFor(named, uris)).toBe(type);
-});
+] as const)(
+  'a client with the application_type %j and the redirect URIs %j is %s',
+  (named, uris, type) => {
+    expect(applicationTypeFor(named, uris)).toBe(type);
+  },
+);
 
 test.each([undefined, null, '', []])('a field with the value %j is treated as missing', (value) => {
   expect(saysNothing(value)).toBe(true);

@@ -246,11 +246,14 @@ describe('a refusal of a request with a token', () => {
     ['without a token', null, 'missing_token', null],
     ['for an invalid token', 'invented', 'invalid_token', null],
     ['of one that does not reach', 'usable', 'insufficient_scope', 'notes:write'],
-  ])('%s contains the scope only if a token with it would help', async (_, authorization, code, scope) => {
-    const { refusalOf } = start();
-    const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
-    expect([error.code, error.scope, error.resourceMetadata]).toEqual([code, scope, null]);
-  });
+  ])(
+    '%s contains the scope only if a token with it would help',
+    async (_, authorization, code, scope) => {
+      const { refusalOf } = start();
+      const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
+      expect([error.code, error.scope, error.resourceMetadata]).toEqual([code, scope, null]);
+    },
+  );
 
   test.each([
     ['without a token', null, 'missing_token'],

@@ -30,14 +30,17 @@ describe('the doctor', () => {
   const free = 2 ** 30;
 
   // @shows AS-13.17
-  test.each(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph', 'fuse.sshfs'])('reports a failure for an SQLite file on %s', (type) => {
-    expect(judgeFile('/srv/app.sqlite', { type, free })).toMatchObject([
-      {
-        outcome: 'failing',
-        detail: expect.stringContaining(`network file system (${type})`) as string,
-      },
-    ]);
-  });
+  test.each(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph', 'fuse.sshfs'])(
+    'reports a failure for an SQLite file on %s',
+    (type) => {
+      expect(judgeFile('/srv/app.sqlite', { type, free })).toMatchObject([
+        {
+          outcome: 'failing',
+          detail: expect.stringContaining(`network file system (${type})`) as string,
+        },
+      ]);
+    },
+  );
 
   test.each(['ext4', 'xfs', 'btrfs', 'zfs', 'tmpfs', 'overlay', null])(
     'accepts an SQLite file on %s',

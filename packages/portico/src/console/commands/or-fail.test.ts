@@ -13,9 +13,14 @@ const context = {
 test.each([
   new OutOfRangeError('The limit must be 1 to 1000'),
   new AccessError('No authorization has the id'),
-])('an error with a message for the caller ends the command with that message: %s', async (error) => {
-  await expect(orFail(context, Promise.reject(error))).rejects.toThrow(`failed: ${error.message}`);
-});
+])(
+  'an error with a message for the caller ends the command with that message: %s',
+  async (error) => {
+    await expect(orFail(context, Promise.reject(error))).rejects.toThrow(
+      `failed: ${error.message}`,
+    );
+  },
+);
 
 test('an internal error is rethrown unchanged, even if it is a RangeError', async () => {
   const fault = new RangeError('Invalid time value');

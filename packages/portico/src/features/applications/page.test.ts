@@ -184,9 +184,12 @@ describe('the page of applications', () => {
     ['?removed=all', { removed: true, removedAll: true, confirming: false }],
     ['?remove=all', { removed: false, removedAll: false, confirming: true }],
     ['?remove=notebook', { removed: false, removedAll: false, confirming: false }],
-  ])('reports with %s what was removed, or asks whether to remove everything', async (query, said) => {
-    expect(await start().shown(ADAS, query)).toMatchObject(said);
-  });
+  ])(
+    'reports with %s what was removed, or asks whether to remove everything',
+    async (query, said) => {
+      expect(await start().shown(ADAS, query)).toMatchObject(said);
+    },
+  );
 
   test('does not ask for confirmation if no access is left', async () => {
     const { shown, state } = start();

@@ -102,16 +102,19 @@ describe('an authorization whose session ends', () => {
     await expect(family('a')).rejects.toThrow('oauth_families.id');
   });
 
-  test.each([0, 1, 100, 101])('is revoked with all others that end at the same moment (%i)', async (count) => {
-    const ids = Array.from({ length: count }, (_, index) => String(1000 + index));
-    for (const id of ids) await family(id);
-    const before = watched.writes.length;
-    const { revoked, unused } = await end(...ids.map((id) => ending(id)));
-    expect(revoked.map(({ authorization }) => authorization)).toEqual(ids);
-    expect([...unused]).toEqual(ids);
-    const written = watched.writes.slice(before).map(({ values }) => values - 1);
-    expect(written).toEqual(
-      Array.from({ length: Math.ceil(count / 100) }, (_, at) => Math.min(100, count - 100 * at)),
-    );
-  });
+  test.each([0, 1, 100, 101])(
+    'is revoked with all others that end at the same moment (%i)',
+    async (count) => {
+      const ids = Array.from({ length: count }, (_, index) => String(1000 + index));
+      for (const id of ids) await family(id);
+      const before = watched.writes.length;
+      const { revoked, unused } = await end(...ids.map((id) => ending(id)));
+      expect(revoked.map(({ authorization }) => authorization)).toEqual(ids);
+      expect([...unused]).toEqual(ids);
+      const written = watched.writes.slice(before).map(({ values }) => values - 1);
+      expect(written).toEqual(
+        Array.from({ length: Math.ceil(count / 100) }, (_, at) => Math.min(100, count - 100 * at)),
+      );
+    },
+  );
 });

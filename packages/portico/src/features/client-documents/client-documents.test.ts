@@ -191,12 +191,15 @@ describe('A client document', () => {
     ['a profile, and both keys', { profile: PROFILE, algorithms: ['EdDSA', 'ES256'] }, 'ES256'],
     ['a profile, and the other key', { profile: PROFILE, algorithms: ['RS256', 'EdDSA'] }, 'EdDSA'],
     ['a profile, and no key yet', { profile: PROFILE }, 'ES256'],
-  ])('that names no ID token algorithm gets a default one, with %s', async (_, options, algorithm) => {
-    const { start } = installation();
-    expect(await start(options).find(URL_OF_IT, ADA, [])).toMatchObject({
-      idTokenSignedResponseAlg: algorithm,
-    });
-  });
+  ])(
+    'that names no ID token algorithm gets a default one, with %s',
+    async (_, options, algorithm) => {
+      const { start } = installation();
+      expect(await start(options).find(URL_OF_IT, ADA, [])).toMatchObject({
+        idTokenSignedResponseAlg: algorithm,
+      });
+    },
+  );
 
   test('that is invalid causes an error page without its content, and is fetched again', async () => {
     const { start, web, fetched } = installation();

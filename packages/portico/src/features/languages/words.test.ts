@@ -72,11 +72,14 @@ describe('a message', () => {
     ['ja', '続行すると、'],
     ['zh-Hans', '如果继续，'],
     ['ar', 'إذا تابعت،'],
-  ])('that asks for confirmation does not claim that the action is done: %s', async (locale, condition) => {
-    const words = await wordsOf(locale);
-    for (const count of [1, 2, 3, 11, 100])
-      expect(words.t('applications.confirm_all', { count }).startsWith(condition)).toBe(true);
-  });
+  ])(
+    'that asks for confirmation does not claim that the action is done: %s',
+    async (locale, condition) => {
+      const words = await wordsOf(locale);
+      for (const count of [1, 2, 3, 11, 100])
+        expect(words.t('applications.confirm_all', { count }).startsWith(condition)).toBe(true);
+    },
+  );
 
   // @shows AS-38.6
   test('isolates inserted text in right-to-left languages', async () => {

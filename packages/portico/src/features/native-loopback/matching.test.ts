@@ -33,10 +33,13 @@ test.each([
 );
 
 // @shows RFC8252-8.10
-test.each(REGISTERED)('a registered redirect URI matches itself for every application type: %s', (uri) => {
-  expect(isRegistered(native, uri)).toBe(true);
-  expect(isRegistered(web, uri)).toBe(true);
-});
+test.each(REGISTERED)(
+  'a registered redirect URI matches itself for every application type: %s',
+  (uri) => {
+    expect(isRegistered(native, uri)).toBe(true);
+    expect(isRegistered(web, uri)).toBe(true);
+  },
+);
 
 // @shows RFC8252-7.3, RFC8252-8.10
 test.each([

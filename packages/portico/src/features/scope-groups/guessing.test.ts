@@ -12,7 +12,10 @@ test.each([
   ['identity', 'openid profile email address phone'],
   ['read', 'email:read'],
   ['change', 'Openid profiles'],
-])('a scope without a configured group gets the group %s from the words in its name: %s', (group, names) => {
-  const guessed = names.split(' ').map((name) => [name, guessedGroup(name)]);
-  expect(guessed).toEqual(names.split(' ').map((name) => [name, group]));
-});
+])(
+  'a scope without a configured group gets the group %s from the words in its name: %s',
+  (group, names) => {
+    const guessed = names.split(' ').map((name) => [name, guessedGroup(name)]);
+    expect(guessed).toEqual(names.split(' ').map((name) => [name, group]));
+  },
+);

@@ -120,9 +120,12 @@ describe('A DPoP proof', () => {
     expect(check(proof({ claims: { iat: NOW + seconds } })).jti).toBe('once');
   });
 
-  test.each([-120, -3600, 61, 3600])('is invalid if it was created %i seconds from now', (seconds) => {
-    expect(() => check(proof({ claims: { iat: NOW + seconds } }))).toThrow(/^its iat is/);
-  });
+  test.each([-120, -3600, 61, 3600])(
+    'is invalid if it was created %i seconds from now',
+    (seconds) => {
+      expect(() => check(proof({ claims: { iat: NOW + seconds } }))).toThrow(/^its iat is/);
+    },
+  );
 
   test.each<Record<string, unknown>>([
     { exp: NOW - 59 },
