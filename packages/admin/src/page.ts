@@ -44,7 +44,7 @@ export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
-  /** The name of the action that a form has just completed. Empty if there is none. */
+  /** The name of the action that a form has just completed. Empty if no form was sent. */
   readonly done: string;
   /** The signed-in user. The audit log records that this user performed the action. */
   readonly person: PersonReference;

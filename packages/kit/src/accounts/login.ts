@@ -94,7 +94,7 @@ export interface SignInSettings {
   readonly links: SignInLinks | undefined;
   /**
    * Returns the application that waits for the user to sign in and return to this path, or null if
-   * there is none.
+   * no application waits.
    */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
   /** The path prefix of the requests that reach the application. */

@@ -58,7 +58,7 @@ export class HostEvents implements Events {
 
   /**
    * Passes an exception to the listeners, and returns the first response that one of them returns.
-   * Returns null if there is none.
+   * Returns null if no listener returns a response.
    */
   async answerException(exception: unknown): Promise<Response | null> {
     for (const listener of this.#registered(Event.EXCEPTION)) {
