@@ -10,7 +10,7 @@ const operating = readFileSync(path.join(ROOT, 'docs', 'operating.md'), 'utf8');
 
 describe('each alert of examples/operate', () => {
   test.each(RULES)(
-    '$name has a section in docs/operating.md, to which its link leads',
+    '$name links to its section in docs/operating.md',
     ({ name, runbook }) => {
       expect(runbook).toBe(`docs/operating.md#${name.toLowerCase()}`);
       expect(operating).toContain(`\n### ${name}\n`);
@@ -22,7 +22,7 @@ describe('each alert of examples/operate', () => {
     expect(tests).toMatch(new RegExp(`alertname="${name}"`));
   });
 
-  test.each(RULES)('$name is about data that the dashboard shows', ({ name, expression }) => {
+  test.each(RULES)('$name uses data that the dashboard shows', ({ name, expression }) => {
     const shown = new Set(
       dashboardExpressions().flatMap((panel) =>
         usedMetrics(panel.expression).map(({ metric }) => metric),

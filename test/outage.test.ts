@@ -69,9 +69,9 @@ async function serve({ options, folder, key }: Served) {
 /** How long the database is down, in milliseconds. The time is what the test needs, not a pause. */
 const OUTAGE = 3000;
 
-describe.each(SERVED.slice(0, SCALE.outageStores))('on %s', (_, served) => {
+describe.each(SERVED.slice(0, SCALE.outageStores))('a database outage under load on %s', (_, served) => {
   // @shows AS-6.16, AS-18.9, RFC7009-2.2.1
-  test('the database stops under load and returns: all responses in this time are 503, and no code or token is lost', async () => {
+  test('causes only 503 responses, and loses no code and no token', async () => {
     const { url, server } = await serve(served);
     onTestFinished(async () => {
       await server.stop('SIGKILL');
