@@ -804,7 +804,7 @@ describe('an authorization request without a consent screen', () => {
     },
   );
 
-  test('is not caused by extra spaces between valid scopes', async () => {
+  test('is not caused by response_mode=query, extra spaces in prompt or an unknown language', async () => {
     const clientId = await usual.newClient();
     for (const changes of [
       { response_mode: 'query' },

@@ -42,7 +42,7 @@ test.each([
   ['ja', 'ご本人であることの確認'],
   ['zh-CN', '请确认是您本人'],
   ['ar', 'أكّد هويتك'],
-])('in %s it asks only for the password, and passes axe', async (locale, title) => {
+])('in %s the reauthentication page asks only for the password, and passes axe', async (locale, title) => {
   const client = await registerClient(portal, { name: 'Notebook' });
   const context = await browser.newContext({
     locale,
