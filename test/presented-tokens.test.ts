@@ -229,7 +229,7 @@ describe('a refused token, with the reason in the log:', () => {
   });
 });
 
-describe('a refused DPoP proof, with the reason in the log:', () => {
+describe('a DPoP proof that is not accepted has its reason in the log:', () => {
   // @shows RFC9449-7.1a
   test.each<[string, () => Fields, string, string | RegExp]>([
     [
@@ -333,7 +333,7 @@ describe('a refused DPoP proof, with the reason in the log:', () => {
     );
   });
 
-  test('if the store fails, the proof is answered with a server error', async () => {
+  test('if the store fails, the response is a server error, and the proof can be used later', async () => {
     const rename = (from: string, to: string) =>
       portal.application.database.execute(`ALTER TABLE ${from} RENAME TO ${to}`);
     await rename('oauth_single_uses', 'elsewhere');

@@ -103,7 +103,7 @@ const killConnections = () =>
       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   );
 
-describe.each(['of its own', "of the application's pool"])('on connections %s', (connections) => {
+describe.each(['of its own', "of the application's pool"])('shared database reads on connections %s', (connections) => {
   beforeAll(async () => {
     store = await createDatabase('');
     pool = openApplicationPool(store.url);
@@ -139,12 +139,12 @@ describe.each(['of its own', "of the application's pool"])('on connections %s', 
   });
 
   // @shows AS-18.27
-  test('hundreds of requests at once are each answered about their own token', async () => {
+  test('answer each of hundreds of simultaneous requests about its token', async () => {
     expect(await askForAll()).toContain(200);
   });
 
   // @shows AS-18.27
-  test('a read that fails leaves the reads that were sent with it alone', async () => {
+  test('do not fail because a read that was sent with them failed', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const [statuses] = await Promise.all([askForAll(), readBetween(), readBetween()]);
       expect(statuses).toContain(200);
@@ -152,7 +152,7 @@ describe.each(['of its own', "of the application's pool"])('on connections %s', 
   });
 
   // @shows AS-18.27
-  test('if connections are lost, a request gets its own answer or a server error', async () => {
+  test('return the correct response or a server error if connections are lost', async () => {
     const statuses = new Set<number>();
     for (let round = 0; round < ROUNDS; round += 1) {
       const asking = askForAll();
