@@ -177,7 +177,7 @@ const UNKNOWN: readonly (readonly [string, string | number])[] = isPostgres
 
 const code = (expected: string | number) => (isPostgres ? { code: expected } : { errno: expected });
 
-describe('a refusal of the database server', () => {
+describe('a statement that the database server refuses', () => {
   // @shows AS-18.21
   test.each(REFUSED)(
     'for %s (%s) is unavailable, and the connection is closed',
@@ -200,7 +200,7 @@ describe('a refusal of the database server', () => {
   );
 
   // @shows AS-18.9
-  test.each(REFUSED)('for %s (%s) needs no question about its effect', async (_, _code, refuse) => {
+  test.each(REFUSED)('for %s (%s) needs no check of its effect', async (_, _code, refuse) => {
     await whileLocked(async () => {
       const database = open({ statementTimeout: 1 });
       let asked = 0;
@@ -219,7 +219,7 @@ describe('a refusal of the database server', () => {
 
   // @shows AS-18.9
   test.each(UNKNOWN)(
-    'as %s does (%s) leaves its effect unknown, and the server queries it',
+    'with the error of %s (%s) has an unknown effect, which is then checked',
     async (_, number) => {
       const database = open();
       const statement = raised(number);
@@ -242,7 +242,7 @@ describe('a refusal of the database server', () => {
 
   test.each<string | number>(
     isPostgres ? ['42501', 'P0001', '23505', '0A000'] : [1142, 1644, 1062, 1015],
-  )('for another reason (%s) is a fault, and the connection stays', async (number) => {
+  )('for a different reason (%s) is a fault, and the connection stays open', async (number) => {
     const database = open();
     const before = await identityOf(database);
     const failure = await failureOf(database.execute(raised(number), [], async () => true));
@@ -254,7 +254,7 @@ describe('a refusal of the database server', () => {
 });
 
 test.each(isPostgres ? [] : ['MariaDB'])(
-  'a statement larger than %s accepts fails, but not the next statement of the pool',
+  'a statement larger than %s allows fails, and the next statement of the pool succeeds',
   async () => {
     const database = open({ poolSize: 1 });
     const { rows } = await database.execute<{ most: number }>(
@@ -329,7 +329,7 @@ test.each(isPostgres ? [] : ['MariaDB'])(
   },
 );
 
-describe('work that a conflict has rolled back', () => {
+describe('work that was rolled back by a conflict', () => {
   test('runs again as a transaction, and is counted', async () => {
     const database = open();
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -369,7 +369,7 @@ describe('work that a conflict has rolled back', () => {
   });
 
   test.each<string | number>(isPostgres ? ['40001', '40P01'] : [1213, 3101])(
-    '(%s) again and again is unavailable',
+    '(%s) repeatedly is unavailable',
     async (number) => {
       const database = open();
       for (const ask of [
@@ -382,7 +382,7 @@ describe('work that a conflict has rolled back', () => {
   );
 
   test.each(isPostgres ? ['PostgreSQL'] : [])(
-    'after a read runs again on %s, with the values of that time',
+    'after a read runs again on %s, with the current values',
     async () => {
       const database = open();
       const read: number[] = [];
@@ -407,9 +407,9 @@ const SETTINGS = isPostgres
       @@SESSION.lock_wait_timeout AS metadata, @@SESSION.wsrep_sync_wait AS sync`;
 const settingsOf = async (on: On) => (await on.execute(SETTINGS)).rows[0];
 
-describe('a session', () => {
+describe('a database session', () => {
   // @shows AS-18.21, AS-18.23
-  test('of our own has a limit per statement, and that of a migration has no limit', async () => {
+  test('of the server has a time limit per statement, and that of a migration has no limit', async () => {
     const database = open({ statementTimeout: 7 });
     const limited = isPostgres
       ? { statement: '7s', idle: '67s' }
@@ -425,7 +425,7 @@ describe('a session', () => {
   });
 
   // @shows AS-18.21
-  test('keeps smaller limits of the server', async () => {
+  test('keeps smaller limits of the database server', async () => {
     const created = await createDatabase('');
     onTestFinished(() => created.drop());
     const url = new URL(created.url);
@@ -454,7 +454,7 @@ describe('a session', () => {
   });
 
   // @shows AS-18.17
-  test("of the application's pool keeps its limits", async () => {
+  test('of the pool of the application keeps its limits', async () => {
     const pool = openApplicationPool(store.url, 1);
     onTestFinished(() => pool.end());
     const borrowed = pool.borrow();
@@ -466,7 +466,7 @@ describe('a session', () => {
   });
 
   // @shows AS-18.21
-  test('ends a statement that waits too long for a lock, which then never takes effect', async () => {
+  test('cancels a statement that waits too long for a lock, which then never takes effect', async () => {
     const database = open({ statementTimeout: 1 });
     const failure = await whileLocked(() => failureOf(add(1, database)));
     expect(database.isUnavailable(failure)).toBe(true);
@@ -478,7 +478,7 @@ describe('a session', () => {
 
   // @shows AS-18.21
   test.each(isPostgres ? ['PostgreSQL'] : [])(
-    'with an abandoned transaction is ended by %s, and rolled back',
+    'with an abandoned transaction is closed by %s, and rolled back',
     async () => {
       const database = open({ poolSize: 1 });
       const failure = await failureOf(

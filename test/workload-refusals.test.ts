@@ -434,7 +434,7 @@ async function send({ token, as = client, form = {}, headers = {} }: Sent): Prom
 }
 
 // @shows AS-54.2
-test('the table has at least 200 tokens, and unchanged ones are accepted', async () => {
+test('the table has at least 200 tokens, and is accepted without its changes', async () => {
   expect(REFUSED.length).toBeGreaterThanOrEqual(200);
   expect(new Set(REFUSED.map(([what]) => what)).size).toBe(REFUSED.length);
   const accepted = [
@@ -447,7 +447,7 @@ test('the table has at least 200 tokens, and unchanged ones are accepted', async
 });
 
 // @shows AS-54.2, AS-54.3
-test.each(REFUSED)('is refused: %s', async (_, make) => {
+test.each(REFUSED)('a platform token is refused: %s', async (_, make) => {
   // Many failures of one client would be slowed down.
   client = await registerWorkload(portal);
   const made = make();
@@ -459,7 +459,7 @@ test.each(REFUSED)('is refused: %s', async (_, make) => {
 });
 
 // @shows AS-54.2
-test('two tokens in one request are an invalid request', async () => {
+test('two tokens in one request are invalid_request', async () => {
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: client });
   body.append('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
   for (let copy = 0; copy < 2; copy += 1) body.append('client_assertion', withClaims({}));
