@@ -411,11 +411,11 @@ describe('the client of a consent request', () => {
       'is no longer registered for any of the requested scopes',
     ],
     [
-      'has no grants',
+      'has no grant types',
       { grants: '' },
       'was unblocked, and its document has not been fetched since then',
     ],
-    ['is gone', { client_id: 'gone' }, 'was revoked'],
+    ['was deleted', { client_id: 'gone' }, 'was revoked'],
   ])(
     'that %s gets no response: its request is not shown and cannot be answered',
     async (_, columns, reason) => {
@@ -703,35 +703,35 @@ describe('an authorization request without a consent screen', () => {
   test.each([
     ['a revoked client', { revoked_at: 1 }, {}, (id: string) => `the client ${id} was revoked`],
     [
-      'an address that differs in its query',
+      'a redirect URI that differs in its query',
       { redirect_uris: `["${FOREIGN}?a=1"]` },
       { redirect_uri: `${FOREIGN}?a=2` },
       (id: string) =>
         `the redirect_uri is "${FOREIGN}?…", but the client ${id} is registered with "${FOREIGN}?…", and they differ in parts that the log does not show`,
     ],
     [
-      'an address on another port',
+      'a redirect URI on a different port',
       { redirect_uris: '["http://127.0.0.1:1/cb"]' },
       { redirect_uri: 'http://127.0.0.1:2/cb' },
       (id: string) =>
         `the redirect_uri is "http://127.0.0.1:2/cb", but the client ${id} is registered with "http://127.0.0.1:1/cb"; only a native application may use another port`,
     ],
     [
-      'an address, and has none',
+      'a redirect URI, but none is registered',
       { redirect_uris: '[]' },
       {},
       (id: string) =>
         `the redirect_uri is "${FOREIGN}", but the client ${id} is registered with none`,
     ],
     [
-      'none of its addresses',
+      'an unregistered redirect URI',
       { redirect_uris: `["${FOREIGN}","https://client.example/other"]` },
       { redirect_uri: 'https://client.example/third' },
       (id: string) =>
         `the redirect_uri is "https://client.example/third", but the client ${id} is registered with "${FOREIGN}", "https://client.example/other"`,
     ],
     [
-      'no address',
+      'no redirect URI',
       {},
       { redirect_uri: '' },
       (id: string) => `the client ${id} sent no redirect_uri, or more than one`,
@@ -751,41 +751,41 @@ describe('an authorization request without a consent screen', () => {
   // @shows AS-19.4
   test.each<[string, Record<string, string | number>, Record<string, string>, string, string]>([
     [
-      'of a client without the grant',
+      'a client without the grant type',
       { grants: 'client_credentials refresh_token' },
       {},
       'unauthorized_client',
       'the client is registered only for client_credentials, refresh_token',
     ],
     [
-      'of a client that has to push',
+      'a client that must push its requests',
       { pushes_requests: 1 },
       {},
       'invalid_request',
       'the client is registered to push its requests, and did not push this one',
     ],
     [
-      'for openid, without a key',
+      'the scope openid without a signing key',
       { scope: 'openid notes:read' },
       { scope: 'openid' },
       'invalid_scope',
       'there is no signing key in ',
     ],
     [
-      'without a code_challenge',
+      'no code_challenge',
       {},
       { code_challenge: '' },
       'invalid_request',
       'no code_challenge was sent',
     ],
     [
-      'that names a mode',
+      'an unsupported response_mode',
       {},
       { response_mode: 'fragment' },
       'invalid_request',
       'the response_mode is "fragment"',
     ],
-    ['that prompts', {}, { prompt: 'create' }, 'invalid_request', 'the prompt is "create"'],
+    ['prompt=create', {}, { prompt: 'create' }, 'invalid_request', 'the prompt is "create"'],
   ])(
     'sends the client an error with the state, and logs the reason: %s',
     async (_, columns, changes, error, reason) => {

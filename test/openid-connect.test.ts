@@ -509,9 +509,9 @@ describe('a key file that cannot be read', () => {
 
 describe('a key that is not suitable for RS256', () => {
   test.each([
-    ['too short', { modulusLength: 1024 }, {}],
-    ['for another algorithm', { modulusLength: 2048 }, { alg: 'PS512' }],
-    ['for encryption', { modulusLength: 2048 }, { use: 'enc' }],
+    ['a key that is too short', { modulusLength: 1024 }, {}],
+    ['a key for a different algorithm', { modulusLength: 2048 }, { alg: 'PS512' }],
+    ['a key for encryption', { modulusLength: 2048 }, { use: 'enc' }],
   ])('signs nothing: %s', async (_, options, fields) => {
     const own = await startPortal({ signingKey: false });
     try {
@@ -630,11 +630,11 @@ describe('pages of any origin', () => {
 
   // @shows AS-6.27
   test.each([
-    ['what is not a name of a field', 'x y, <b>, x:1, x;y, "x", x-ok', `${NAMED}, x-ok`],
+    ['what is not a valid field name', 'x y, <b>, x:1, x;y, "x", x-ok', `${NAMED}, x-ok`],
     ['the same name twice', 'x-a, x-a,X-A ,,authorization', `${NAMED}, x-a, X-A`],
-    ['a star', '*', `${NAMED}, *`],
+    ['an asterisk', '*', `${NAMED}, *`],
     [
-      'more than any browser asks for',
+      'more fields than any browser requests',
       Array.from({ length: 400 }, (_, at) => `x-${at}`).join(),
       NAMED,
     ],

@@ -21,10 +21,10 @@ import { alertRules, dashboardExpressions, OPERATE, usedMetrics } from './suppor
  */
 describe('the rules of examples/operate, with promtool', () => {
   test.each([
-    ['takes the rules', ['check', 'rules', 'alerts.yml']],
-    ['takes the configuration', ['check', 'config', 'prometheus.yml']],
+    ['accepts the rules', ['check', 'rules', 'alerts.yml']],
+    ['accepts the configuration', ['check', 'config', 'prometheus.yml']],
     [
-      'sees each rule fire on its fault alone, and none while all is well',
+      'finds that each rule fires only on its fault',
       ['test', 'rules', 'alerts.test.yml'],
     ],
   ])('%s', async (_, args) => {

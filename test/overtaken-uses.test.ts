@@ -232,8 +232,8 @@ describe('a code that is presented and, at the same time,', () => {
 });
 
 describe.each([
-  ['without a window', () => strict],
-  ['with one', () => lenient],
+  ['without a retry window', () => strict],
+  ['with a retry window', () => lenient],
 ])('a refresh token that is used, %s, and at the same time', (_, of) => {
   beforeEach(() => begin(of()));
 

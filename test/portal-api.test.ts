@@ -76,7 +76,7 @@ describe('the notes API', () => {
   });
 
   test.each([
-    ['another media type', 415, '{"text":"x"}', 'text/plain'],
+    ['a different media type', 415, '{"text":"x"}', 'text/plain'],
     ['malformed JSON', 400, '{"text":', undefined],
     ['null', 422, 'null', undefined],
     ['an array', 422, '[{"text":"x"}]', undefined],

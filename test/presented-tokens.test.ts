@@ -137,11 +137,11 @@ const BOUND = 'the token is bound to a key, but was sent with the scheme Bearer'
 describe('a refused token, with the reason in the log:', () => {
   test.each<[string, Fields, string, string | null, string]>([
     ['no header', {}, 'Bearer DPoP', null, 'there is no Authorization header'],
-    ['another scheme', { Authorization: 'Basic x' }, 'Bearer DPoP', null, OTHER_SCHEME],
-    ['no token of Bearer', { Authorization: 'Bearer' }, 'Bearer DPoP', 'invalid_token', ILL_FORMED],
-    ['no token of DPoP', { Authorization: 'DPoP' }, 'DPoP', 'invalid_token', ILL_FORMED],
-    ['an unknown one', { Authorization: 'Bearer x' }, 'Bearer DPoP', 'invalid_token', UNKNOWN],
-    ['an unknown one of DPoP', { Authorization: 'DPoP x' }, 'DPoP', 'invalid_token', UNKNOWN],
+    ['a different scheme', { Authorization: 'Basic x' }, 'Bearer DPoP', null, OTHER_SCHEME],
+    ['the scheme Bearer without a token', { Authorization: 'Bearer' }, 'Bearer DPoP', 'invalid_token', ILL_FORMED],
+    ['the scheme DPoP without a token', { Authorization: 'DPoP' }, 'DPoP', 'invalid_token', ILL_FORMED],
+    ['an unknown Bearer token', { Authorization: 'Bearer x' }, 'Bearer DPoP', 'invalid_token', UNKNOWN],
+    ['an unknown DPoP token', { Authorization: 'DPoP x' }, 'DPoP', 'invalid_token', UNKNOWN],
   ])('%s', async (_, headers, schemes, error, detail) => {
     for (const path of [NOTES, USERINFO])
       expect(await refusal(portal, ask(portal, path, headers))).toEqual([
@@ -233,26 +233,26 @@ describe('a DPoP proof that is not accepted has its reason in the log:', () => {
   // @shows RFC9449-7.1a
   test.each<[string, () => Fields, string, string | RegExp]>([
     [
-      'none',
+      'no proof',
       () => ({ Authorization: `DPoP ${boundToAda}` }),
       'invalid_dpop_proof',
       'there is no DPoP header',
     ],
     [
-      'of another key',
+      'a proof with a different key',
       () => bound(portal, NOTES, boundToAda, {}, newDpopKey()),
       'invalid_token',
       'the proof was signed with a different key than the one that the token is bound to',
     ],
     [
-      'for another method',
+      'a proof for a different method',
       () => bound(portal, NOTES, boundToAda, { htm: 'POST' }),
       'invalid_dpop_proof',
       /htm/,
     ],
-    ['for another path', () => bound(portal, USERINFO, boundToAda), 'invalid_dpop_proof', /htu/],
+    ['a proof for a different path', () => bound(portal, USERINFO, boundToAda), 'invalid_dpop_proof', /htu/],
     [
-      'for another token',
+      'a proof for a different token',
       () => bound(portal, NOTES, boundToAda, { ath: 'x' }),
       'invalid_dpop_proof',
       /ath/,

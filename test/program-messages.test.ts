@@ -50,7 +50,7 @@ describe('the page contains a message', () => {
       null,
     ],
     [
-      'with what varies',
+      'with a placeholder',
       'x.fail(`The file ${a.path} is gone`);',
       'console',
       'The file {path} is gone',
@@ -66,7 +66,7 @@ describe('the page contains a message', () => {
     ],
     ['of the doctor', "failing('It is full', 'free space');", 'doctor', 'It is full', 'free space'],
     [
-      'about a key',
+      'about a configuration key',
       "z.refine(f, 'must be a path of it');",
       'configuration',
       'must be a path of it',

@@ -7,9 +7,9 @@ const LONG = `${'word '.repeat(36).trim()}.`;
 describe('the prose check', () => {
   test.each([
     ['a vague word', 'Start.\n\nIt is for whoever asks.', 3, '"whoever"'],
-    ['two words that belong together', 'There is none.', 1, '"is none"'],
+    ['two words in a wrong combination', 'There is none.', 1, '"is none"'],
     ['a sentence of 36 words', `# Title\n\n${LONG}`, 3, 'a sentence of 36 words'],
-    ['one in a list', `- Short.\n- ${LONG}`, 1, 'a sentence of 36 words'],
+    ['a long sentence in a list', `- Short.\n- ${LONG}`, 1, 'a sentence of 36 words'],
   ])('reports %s in a guide, with its line', (_, markdown, line, problem) => {
     expect(problemsOfPage('docs/guide.md', markdown)).toEqual([
       { file: 'docs/guide.md', line, problem: expect.stringContaining(problem) as string },

@@ -69,11 +69,11 @@ test.each([true, false])(
 
 // @shows AS-6.16, AS-25.6
 test.each([
-  ['found', FIND, false],
-  ['put to the person, which took effect', PUT, true],
-  ['put to the person, which did not', PUT, false],
+  ['looked up', FIND, false],
+  ['shown, which took effect', PUT, true],
+  ['shown, which did not take effect', PUT, false],
   ['removed, which took effect', END, true],
-  ['removed, which did not', END, false],
+  ['removed, which did not take effect', END, false],
 ])(
   'a store failure while a pushed request is %s: the page or 503, and the link works once',
   async (_, statement, afterwards) => {

@@ -137,8 +137,8 @@ describe('a use of a refresh token that got 503', () => {
 
   // @shows AS-5.18, AS-18.24
   test.each([
-    ['by another process', () => use(other)],
-    ['by this one, with the scope spelt out', () => use(portal, tokens, { scope: tokens.scope })],
+    ['by a different process', () => use(other)],
+    ['by the same process with the scope parameter', () => use(portal, tokens, { scope: tokens.scope })],
   ])('and is repeated %s is a replay after its successor was used', async (_, useElsewhere) => {
     await lose('after it took effect');
     store.isAway = false;

@@ -140,8 +140,8 @@ test('a use that starts after its access token was revoked never returns it or r
 
 // @shows AS-5.18, AS-18.5
 test.each<[string, ConfigMap | null, boolean]>([
-  ['with a window goes on', config, true],
-  ['without one is asked again', null, false],
+  ['with a window it continues', config, true],
+  ['without a window the person is asked again', null, false],
 ])(
   'a client that gets no response because the process was killed: %s',
   async (_, given, goesOn) => {

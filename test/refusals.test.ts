@@ -267,22 +267,22 @@ describe('the log contains the exact reason, and the client always gets the same
     ],
     ['a placeholder', { client_id: 'your-client-id' }, 'no client has the id "your-client-id"'],
     [
-      'an id of which a character is missing',
+      'an ID with a missing character',
       { client_id: `0123${'f'.repeat(23)}4567` },
       'no client has the id "012…567" (31 characters, shortened because it may be a secret)',
     ],
     [
-      'an id as long as the shortest secret',
+      'an ID as long as the shortest secret',
       { client_id: 'abcdefgh-ijklmno' },
       'no client has the id "ab…no" (16 characters, shortened because it may be a secret)',
     ],
     [
-      'an id with characters that are not seen',
+      'an ID with invisible characters',
       { client_id: 'a\u202e\nb"' },
       String.raw`no client has the id "a\u{202e}\u{a}b\u{22}"`,
     ],
     [
-      'an id that is very long',
+      'a very long ID',
       { client_id: `\u202e${'😀'.repeat(300)}\0` },
       String.raw`no client has the id "\u{202e}😀😀😀…😀😀😀\u{0}" (302 characters, shortened because it may be a secret)`,
     ],

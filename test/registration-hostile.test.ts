@@ -53,10 +53,10 @@ async function refusal(response: Response): Promise<string> {
 describe('an invalid registration body is refused, and nothing is stored:', () => {
   // @shows AS-6.19, AS-22.5
   test.each([
-    ['nothing', ''],
-    ['an object that breaks off', '{"redirect_uris":["https://evil'],
+    ['an empty body', ''],
+    ['an incomplete object', '{"redirect_uris":["https://evil'],
     ['a list', `[{"redirect_uris":["${LOOPBACK}"]}]`],
-    ['a text', '"evil"'],
+    ['a string', '"evil"'],
     ['a number', '1'],
     ['null', 'null'],
     ['true', 'true'],
@@ -66,8 +66,8 @@ describe('an invalid registration body is refused, and nothing is stored:', () =
     ['a form', 'redirect_uris=http%3A%2F%2F127.0.0.1%2F'],
     ['NaN', '{"redirect_uris":NaN}'],
     ['a byte order mark', '\u{FEFF}{"redirect_uris":["evil:/"]}'],
-    ['lists in lists', nested(30_000)],
-    ['an object in objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+    ['deeply nested lists', nested(30_000)],
+    ['deeply nested objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
   ])('%s', async (_, body) => {
     const before = await kept();
     expect(['invalid_request', 'invalid_redirect_uri']).toContain(await refusal(await send(body)));

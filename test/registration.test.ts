@@ -199,19 +199,19 @@ describe('open registration', () => {
   // @shows AS-22.3
   test.each([
     [
-      'of a loopback address, and is answered on any port',
+      'with a loopback redirect URI, which works on any port',
       [LOOPBACK],
       undefined,
       'native',
       [LOOPBACK],
     ],
-    ['of localhost', ['http://localhost:3118/callback'], undefined, 'native', undefined],
-    ['of a private-use scheme', ['com.example.app:/callback'], undefined, 'native', undefined],
-    ['of https', ['https://assistant.example/callback'], undefined, 'web', undefined],
-    ['that says web', [LOOPBACK], 'web', 'web', undefined],
-    ['that says native', ['https://assistant.example/callback'], 'native', 'native', undefined],
+    ['with localhost', ['http://localhost:3118/callback'], undefined, 'native', undefined],
+    ['with a private-use scheme', ['com.example.app:/callback'], undefined, 'native', undefined],
+    ['with https', ['https://assistant.example/callback'], undefined, 'web', undefined],
+    ['with application_type web', [LOOPBACK], 'web', 'web', undefined],
+    ['with application_type native', ['https://assistant.example/callback'], 'native', 'native', undefined],
     [
-      'of which a private-use scheme without a dot is left out beside others',
+      'and omits a private-use scheme without a dot',
       [
         'cursor://anysphere.cursor-mcp/oauth/callback',
         'https://www.cursor.com/cb',
@@ -221,7 +221,7 @@ describe('open registration', () => {
       'native',
       ['https://www.cursor.com/cb', 'http://localhost:8787/cb'],
     ],
-  ])('a registration %s', async (_, redirectUris, type, registeredType, kept = redirectUris) => {
+  ])('accepts a registration %s', async (_, redirectUris, type, registeredType, kept = redirectUris) => {
     const client = await register({ redirect_uris: redirectUris, application_type: type });
     expect(client).toMatchObject({ application_type: registeredType, redirect_uris: kept });
   });
@@ -248,9 +248,9 @@ describe('open registration', () => {
 
   // @shows AS-22.2, RFC7591-2
   test.each([
-    ['asks for a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
-    ['asks for a secret in the body', { token_endpoint_auth_method: 'client_secret_post' }],
-    ['does not say', {}],
+    ['requests a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
+    ['requests a secret in the body', { token_endpoint_auth_method: 'client_secret_post' }],
+    ['does not specify a method', {}],
   ])(
     'creates a public client, and reports this in the response, if the request %s',
     async (_, metadata) => {
@@ -343,15 +343,15 @@ describe('open registration', () => {
   // @shows AS-22.5, RFC7591-3.2.2, RFC7591-5
   test.each([
     ['no redirect URI', { redirect_uris: undefined }, 'invalid_redirect_uri'],
-    ['none in the list', { redirect_uris: [] }, 'invalid_redirect_uri'],
-    ['a script', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
+    ['an empty list of redirect URIs', { redirect_uris: [] }, 'invalid_redirect_uri'],
+    ['a javascript: URI', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
     [
-      'a private-use scheme without a dot alone',
+      'only a private-use scheme without a dot',
       { redirect_uris: ['cursor://callback'] },
       'invalid_redirect_uri',
     ],
     [
-      'one bad among good ones',
+      'one invalid redirect URI among valid ones',
       { redirect_uris: [LOOPBACK, 'http://evil.example/'] },
       'invalid_redirect_uri',
     ],
@@ -364,7 +364,7 @@ describe('open registration', () => {
     ['a wildcard', { redirect_uris: ['https://*.example/'] }, 'invalid_redirect_uri'],
     ['credentials', { redirect_uris: ['https://a:b@app.example/'] }, 'invalid_redirect_uri'],
     [
-      'a parameter of the answer',
+      'a response parameter in the redirect URI',
       { redirect_uris: ['https://app.example/?code=1'] },
       'invalid_redirect_uri',
     ],
@@ -377,9 +377,9 @@ describe('open registration', () => {
     ['client credentials', { grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
     ['the implicit grant', { grant_types: ['implicit'] }, 'invalid_client_metadata'],
     ['introspection', { grant_types: ['introspection'] }, 'invalid_client_metadata'],
-    ['a refresh token alone', { grant_types: ['refresh_token'] }, 'invalid_client_metadata'],
-    ['tokens in the answer', { response_types: ['token'] }, 'invalid_client_metadata'],
-    ['unknown scopes alone', { scope: 'unheard:of' }, 'invalid_client_metadata'],
+    ['only the grant type refresh_token', { grant_types: ['refresh_token'] }, 'invalid_client_metadata'],
+    ['tokens in the authorization response', { response_types: ['token'] }, 'invalid_client_metadata'],
+    ['only unknown scopes', { scope: 'unheard:of' }, 'invalid_client_metadata'],
     [
       'an algorithm without a key',
       { id_token_signed_response_alg: 'ES256' },
@@ -388,13 +388,13 @@ describe('open registration', () => {
     ['an unsigned ID token', { id_token_signed_response_alg: 'none' }, 'invalid_client_metadata'],
     ['a long name', { client_name: 'x'.repeat(101) }, 'invalid_client_metadata'],
     [
-      'a name that turns the line around',
+      'a name with text direction controls',
       { client_name: 'abc\u202Edef' },
       'invalid_client_metadata',
     ],
-    ['half a character in the name', { client_name: 'a\uD800b' }, 'invalid_client_metadata'],
+    ['an unpaired surrogate in the name', { client_name: 'a\uD800b' }, 'invalid_client_metadata'],
     ['a NUL in the name', { client_name: 'a\0b' }, 'invalid_client_metadata'],
-    ['a name that is none', { client_name: ['A'] }, 'invalid_client_metadata'],
+    ['a name that is not a string', { client_name: ['A'] }, 'invalid_client_metadata'],
   ])('refuses %s', async (_, metadata, error) => {
     await expectRefused(await post({ redirect_uris: [LOOPBACK], ...metadata }), 400, error);
     expect(await registered()).toEqual([]);
@@ -703,18 +703,18 @@ describe('open registration', () => {
 
   // @shows RFC7592-2.2
   test.each([
-    ['another client_id', { client_id: '0'.repeat(32) }, 'invalid_request'],
+    ['a different client_id', { client_id: '0'.repeat(32) }, 'invalid_request'],
     ['no client_id', { client_id: undefined }, 'invalid_request'],
-    ['a token of its own', { registration_access_token: 'mine' }, 'invalid_request'],
+    ['a different registration access token', { registration_access_token: 'mine' }, 'invalid_request'],
     [
-      'an address of its own',
+      'a different registration_client_uri',
       { registration_client_uri: 'https://evil.example/' },
       'invalid_request',
     ],
-    ['a secret, having none', { client_secret: 'mine' }, 'invalid_request'],
-    ['a time of its own', { client_id_issued_at: 0 }, 'invalid_request'],
+    ['a secret for a public client', { client_secret: 'mine' }, 'invalid_request'],
+    ['a different client_id_issued_at', { client_id_issued_at: 0 }, 'invalid_request'],
     [
-      'a redirect URI that cannot be',
+      'an invalid redirect URI',
       { redirect_uris: ['http://evil.example/'] },
       'invalid_redirect_uri',
     ],

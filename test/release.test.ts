@@ -303,11 +303,11 @@ describe('a release', () => {
       });
 
       test.each<[string, (files: string) => object | void]>([
-        ['a package is another one', (files) => appendTo(files, `portico-${VERSION}.tgz`)],
-        ['the checksums are others', (files) => appendTo(files, 'SHA512SUMS')],
-        ['a file of the page is another one', (files) => appendTo(files, 'SHA256SUMS')],
-        ['the tag is of another version', () => ({ GITHUB_REF_NAME: 'v99.0.0' })],
-        ['the other job said nothing', () => ({ SUM: '' })],
+        ['a package was replaced', (files) => appendTo(files, `portico-${VERSION}.tgz`)],
+        ['the checksums differ', (files) => appendTo(files, 'SHA512SUMS')],
+        ['a file of the page was replaced', (files) => appendTo(files, 'SHA256SUMS')],
+        ['the tag is of a different version', () => ({ GITHUB_REF_NAME: 'v99.0.0' })],
+        ['the build job reported no checksum', () => ({ SUM: '' })],
       ])('publishes nothing if %s', async (_, change) => {
         const { code, calls } = await publishJob(output, change);
         expect(code).not.toBe(0);

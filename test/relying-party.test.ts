@@ -84,10 +84,10 @@ describe('the sign-in', () => {
 
   test.each([
     // @shows RFC9700-2.1g, RFC10017-6.3.2.2b
-    ['another state', 'state', 'not-the-state'],
+    ['a different state', 'state', 'not-the-state'],
     // @shows RFC9207-2.4, RFC9700-2.1e
     // @shows RFC9700-4.4.2, RFC10017-9.3
-    ['another issuer', 'iss', 'https://attacker.example'],
+    ['a different issuer', 'iss', 'https://attacker.example'],
     ['an invented code', 'code', 'invented'],
   ])('does not sign a person in after a callback with %s', async (_, name, value) => {
     const visitor = createVisitor(home);

@@ -231,7 +231,7 @@ describe('the person is asked for consent', () => {
   // @shows AS-52.3
   test.each<[string, Changes]>([
     ['wider scopes', { scope: 'openid notes:read email' }],
-    ['another resource', { scope: 'notes:read', resource: OTHER_API }],
+    ['a different resource', { scope: 'notes:read', resource: OTHER_API }],
     ['prompt=consent', { ...READ, prompt: 'consent' }],
     ['prompt=login consent', { ...READ, prompt: 'consent login' }],
   ])('for %s', async (_, changes) => {
@@ -366,12 +366,12 @@ describe('the person is asked for consent', () => {
 
   // @shows AS-52.4
   test.each<[string, Readonly<Record<string, string>>]>([
-    ['loads the page in advance', { 'Sec-Purpose': 'prefetch' }],
-    ['renders the page in advance', { 'Sec-Purpose': 'prefetch;prerender' }],
-    ['loads it in advance, in an older way', { Purpose: 'prefetch' }],
-    ['loads it as a picture', { 'Sec-Fetch-Dest': 'image' }],
-    ['loads it in a frame', { 'Sec-Fetch-Dest': 'iframe' }],
-    ['fetches it by a script', { 'Sec-Fetch-Dest': 'empty' }],
+    ['prefetches the page', { 'Sec-Purpose': 'prefetch' }],
+    ['prerenders the page', { 'Sec-Purpose': 'prefetch;prerender' }],
+    ['prefetches the page with the older header', { Purpose: 'prefetch' }],
+    ['loads the page as an image', { 'Sec-Fetch-Dest': 'image' }],
+    ['loads the page in a frame', { 'Sec-Fetch-Dest': 'iframe' }],
+    ['fetches the page with a script', { 'Sec-Fetch-Dest': 'empty' }],
   ])('if the browser %s', async (_, headers) => {
     await allow();
     expect(await outcomeOf(await open(READ, headers))).toBe('page');

@@ -353,13 +353,13 @@ describe('a remote API accepts bound tokens', () => {
     );
   });
 
-  describe('from an authorization server that returns for a token', () => {
+  describe('by an introspection response that contains', () => {
     test.each([
-      ['nothing of a key', {}, 200, 401],
+      ['nothing about a key', {}, 200, 401],
       ['the type Bearer', { token_type: 'Bearer' }, 200, 401],
-      ['the type DPoP, and no key', { token_type: 'DPoP' }, 401, 401],
+      ['the type DPoP without a key', { token_type: 'DPoP' }, 401, 401],
       ['a key', { token_type: 'DPoP', cnf: { jkt: 'the thumbprint' } }, 401, 200],
-      ['a key, and no type', { cnf: { jkt: 'the thumbprint' } }, 401, 200],
+      ['a key without a type', { cnf: { jkt: 'the thumbprint' } }, 401, 200],
       ['a certificate', { cnf: { 'x5t#S256': 'x' } }, 401, 401],
       ['a key and a certificate', { cnf: { jkt: 'the thumbprint', 'x5t#S256': 'x' } }, 401, 401],
       ['a key that is not a string', { cnf: { jkt: ['x'] } }, 401, 401],

@@ -527,8 +527,8 @@ describe('a cached introspection response is used', () => {
   test.each([
     ['a usable token', usable(), 200],
     ['a token that is not active', NONE, 401],
-    ['a token for another target', usable({ aud: 'https://other.example/' }), 401],
-    ['a token that is bound to what is not known', usable({ cnf: { 'x5t#S256': 'x' } }), 401],
+    ['a token for a different target', usable({ aud: 'https://other.example/' }), 401],
+    ['a token with an unknown kind of binding', usable({ cnf: { 'x5t#S256': 'x' } }), 401],
   ])('for %s: for the configured seconds, and no longer', async (_, answer, status) => {
     const { issuer, asked } = await answering(answer);
     const resource = resourceServer({ issuer, cache: CACHE });
@@ -700,17 +700,17 @@ describe('the introspection response of the authorization server', () => {
 
   // @shows RFC9700-2.3c
   test.each<[string, string | null, unknown, number]>([
-    ['no target, and none is meant', null, undefined, 200],
-    ['a target where none is meant', null, API, 401],
-    ['a list of targets where none is meant', null, [API], 401],
-    ['an empty list where none is meant', null, [], 200],
-    ['the target', API, API, 200],
-    ['a list with the target', API, ['https://x.example/', API], 200],
-    ['a list without it', API, ['https://x.example/'], 401],
-    ['an empty list', API, [], 401],
-    ['none', API, undefined, 401],
-    ['the beginning of it', API, 'https://api.example', 401],
-    ['more than it', API, `${API}more`, 401],
+    ['has no target, and none is configured', null, undefined, 200],
+    ['has a target, and none is configured', null, API, 401],
+    ['has a list of targets, and none is configured', null, [API], 401],
+    ['has an empty list of targets, and none is configured', null, [], 200],
+    ['has the configured target', API, API, 200],
+    ['has a list with the configured target', API, ['https://x.example/', API], 200],
+    ['has a list without the configured target', API, ['https://x.example/'], 401],
+    ['has an empty list of targets', API, [], 401],
+    ['has no target', API, undefined, 401],
+    ['has only the start of the configured target', API, 'https://api.example', 401],
+    ['has more than the configured target', API, `${API}more`, 401],
   ])('%s', async (_, audience, aud, status) => {
     expect(await statusFor({ ...usable, aud }, { audience })).toBe(status);
   });
@@ -792,8 +792,8 @@ describe('the introspection response of the authorization server', () => {
   test.each([
     ['a level and a time', { acr: 'gold', auth_time: 9 }, { acr: 'gold', authenticatedAt: 9000 }],
     ['the first second of 1970', { auth_time: 0 }, { authenticatedAt: 0 }],
-    ['a time before it', { auth_time: -1 }, {}],
-    ['a level that is no text', { acr: 7 }, {}],
+    ['a time before 1970', { auth_time: -1 }, {}],
+    ['a level that is not a string', { acr: 7 }, {}],
   ])('provides how the person authenticated: %s', async (_, told, expected) => {
     const issuer = await says({ ...usable, ...told });
     const { acr, authenticatedAt } = (await resourceServer({ issuer }).authorize(
@@ -1106,7 +1106,7 @@ describe('a remote API gets an event for a rejected request, which', () => {
   // @shows AS-12.19
   test.each<readonly [string, (said: string) => RequestListener]>([
     ['no JSON', (said) => says(said)],
-    ['JSON, but no answer', (said) => says(JSON.stringify({ active: said, error: said }))],
+    ['JSON, but not an introspection response', (said) => says(JSON.stringify({ active: said, error: said }))],
     ['a text', (said) => says(JSON.stringify(said))],
     ['an error', (said) => says(JSON.stringify({ error: said, error_description: said }), 400)],
     [
@@ -1115,14 +1115,14 @@ describe('a remote API gets an event for a rejected request, which', () => {
         says(said, 401, { 'WWW-Authenticate': `Basic realm="${said.replaceAll('\n', ' ')}"` }),
     ],
     ['a client id', (said) => active({ scope: '', client_id: said })],
-    ['a client id with more', (said) => active({ scope: '', client_id: `of ${said}.` })],
+    ['a longer client ID', (said) => active({ scope: '', client_id: `of ${said}.` })],
     [
       'everything',
       (said) => active({ scope: said, client_id: said, sub: said, username: said, jti: said }),
     ],
     ['a target', (said) => active({ aud: said, client_id: said })],
     [
-      'our credentials',
+      'the client credentials',
       () => active({ scope: '', client_id: btoa(`${asker.id}:${asker.secret}`) }),
     ],
     ['a confirmation', (said) => active({ cnf: { [said]: said }, client_id: said })],
@@ -1210,7 +1210,7 @@ describe('a remote API gets an event for a rejected request, which', () => {
     ['rejects', () => Promise.reject(new Error('the log is away'))],
     ['never ends', () => new Promise(() => undefined)],
     [
-      'returns what throws when it is awaited',
+      'returns an object that throws when it is awaited',
       () =>
         new Proxy(
           {},
@@ -1222,10 +1222,10 @@ describe('a remote API gets an event for a rejected request, which', () => {
         ),
     ],
     [
-      'writes into what it is told',
+      'changes its argument',
       (refusal) => Object.assign(refusal, { status: 200, error: 'none', scope: '"' }),
     ],
-    ['answers something else', () => new Response('come in')],
+    ['returns a different value', () => new Response('come in')],
   ])('does not change the response if the callback %s', async (_, onRefusal) => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);

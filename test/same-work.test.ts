@@ -17,8 +17,8 @@ import { startWorld, type World } from './support/timing/world.ts';
  */
 
 describe.each([
-  ['also where secrets may have been hashed elsewhere', true],
-  ['where they may not', false],
+  ['also if secrets may have been hashed elsewhere', true],
+  ['if secrets cannot have been hashed elsewhere', false],
 ])('refusals need the same work, %s', (_, takesImported) => {
   let world: World;
   beforeAll(async () => {

@@ -81,17 +81,17 @@ describe('a table row', () => {
 
   test.each([
     [
-      'with a test that there is not',
+      'with a missing test',
       '[AS-8.3](x) | [none](../test/none.test.ts)',
       'test/none.test.ts shows none of them',
     ],
     [
-      'with a test of something else',
+      'with a test of a different rule',
       `[AS-8.3](x) | ${SHOWN}`,
       'test/security-pages.test.ts shows none of them',
     ],
     [
-      'with a rule that there is not',
+      'with a missing rule',
       '[RFC1-2](x) | [consent](../test/consent.test.ts)',
       'there is no RFC1-2',
     ],

@@ -121,7 +121,7 @@ describe('the sign-in page', () => {
   // @shows HOST-2.1
   test.each<[string, (visitor: Visitor, form: Record<string, string>) => Promise<Response>]>([
     [
-      'with the token of another browser',
+      'with the token of a different browser',
       async (visitor, form) => {
         const other = formOf(await (await portal.visitor().get('/login')).text()).fields;
         return visitor.post('/login', { ...form, _csrf: other['_csrf'] ?? '' });
@@ -130,7 +130,7 @@ describe('the sign-in page', () => {
     ['without its token', (visitor, form) => visitor.post('/login', { ...form, _csrf: '' })],
     ['without its cookie', (_, form) => portal.visitor().post('/login', form)],
     [
-      'another site sent',
+      'from a different site',
       (visitor, form) =>
         fetch(`${portal.url}/login`, {
           method: 'POST',
@@ -336,14 +336,14 @@ describe('password guessing', () => {
 
     // @shows AS-17.2
     test.each<[string, () => Promise<Visitor>]>([
-      ['of another account', () => portal.signedIn(GRACE)],
-      ['that was made up', withCookie((known) => known.replace(/-.{43}/, `-${'A'.repeat(43)}`))],
+      ['of a different account', () => portal.signedIn(GRACE)],
+      ['with an invented value', withCookie((known) => known.replace(/-.{43}/, `-${'A'.repeat(43)}`))],
       [
-        'of another time',
+        'with a changed time',
         withCookie((known) => known.replace(/^\d+/, (at) => String(Number(at) - 1))),
       ],
       [
-        'of half a year ago',
+        'from half a year ago',
         async () => {
           const visitor = await portal.signedIn(ADA);
           clock.advance(180 * 86_400);

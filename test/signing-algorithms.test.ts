@@ -231,7 +231,7 @@ describe('the registration of an algorithm', () => {
   test.each([
     ['without the scope openid', { scopes: ['notes:read'] }],
     [
-      'that acts as itself alone',
+      'that can only act without a person',
       { redirectUris: [], grants: ['client_credentials'], scopes: ['notes:read'] },
     ],
   ])('is refused for a client %s, which gets no ID token', async (_, registration) => {
@@ -519,8 +519,8 @@ describe('a key file whose algorithm does not match its name', () => {
   test.each([
     ['an RSA key', 'ES256', 'RS256', {}],
     ['a key for encryption', 'ES256', 'ES256', { use: 'enc' }],
-    ['a key of another algorithm', 'ES256', 'ES256', { alg: 'ES384' }],
-    ['another curve', 'EdDSA', 'EdDSA', { crv: 'X25519' }],
+    ['a key for a different algorithm', 'ES256', 'ES256', { alg: 'ES384' }],
+    ['a different curve', 'EdDSA', 'EdDSA', { crv: 'X25519' }],
     ['no private part', 'EdDSA', 'EdDSA', { d: undefined }],
     ['a key of P-256', 'RS256', 'ES256', {}],
   ] as const)('signs nothing: %s, named for %s', async (_, named, made, changes) => {

@@ -156,8 +156,8 @@ describe('a request for one more scope', () => {
 
   // @shows AS-8.18
   test.each([
-    ['by Allow', (visitor: Visitor, page: Response) => visitor.submit(page, { decision: 'allow' })],
-    ['when the page is loaded again', (visitor: Visitor, page: Response) => visitor.get(page.url)],
+    ['after Allow', (visitor: Visitor, page: Response) => visitor.submit(page, { decision: 'allow' })],
+    ['after a reload of the page', (visitor: Visitor, page: Response) => visitor.get(page.url)],
   ])('grants nothing %s if the person has lost all its permissions', async (_, goOn) => {
     await newClient();
     await ask('notes:read');

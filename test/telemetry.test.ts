@@ -588,22 +588,22 @@ describe('broken telemetry changes no response', () => {
     ['throws wherever it is called', every(boom)],
     ['rejects wherever it is called', every(rejecting)],
     ['never answers', every(() => never)],
-    ['gives nothing', every(() => undefined)],
-    ['gives what cannot be looked at', every(() => new Proxy({}, { has: boom, get: boom }))],
+    ['returns nothing', every(() => undefined)],
+    ['returns an object whose properties throw', every(() => new Proxy({}, { has: boom, get: boom }))],
     ['throws before the work', withTask(boom)],
     ['rejects before the work', withTask(rejecting)],
     ['never ends the work', withTask(() => never)],
-    ['never begins the work', withTask(() => 'something else')],
-    ['begins the work late', withTask((work) => Promise.resolve().then(work))],
+    ['never runs the work', withTask(() => 'something else')],
+    ['runs the work late', withTask((work) => Promise.resolve().then(work))],
     [
-      'begins the work twice',
+      'runs the work twice',
       withTask((work) => {
         void work();
         return work();
       }),
     ],
     [
-      'begins the work and throws',
+      'runs the work and throws',
       withTask((work) => {
         void work();
         return boom();

@@ -27,8 +27,8 @@ describe('a test file', () => {
   }
 
   test.each<[string, string, readonly string[]]>([
-    ['says nothing', '', ['sqlite', 'postgres', 'mariadb']],
-    ['says so', '// @engines sqlite: it reads the sources\n', ['sqlite']],
+    ['has no comment about engines', '', ['sqlite', 'postgres', 'mariadb']],
+    ['lists its engines', '// @engines sqlite: it reads the sources\n', ['sqlite']],
     ['stops a server', '// @engines servers: it stops one\n', ['postgres', 'mariadb']],
     ['starts a cluster', '// @engines clusters: it stops a node of one\n', ['clusters']],
   ])('that %s runs on the right engines', async (_, source, engines) => {
@@ -57,12 +57,12 @@ describe('a test file', () => {
   });
 
   test.each([
-    ['names an engine that there is not', '// @engines mysql: why not\n'],
-    ['gives no reason', '// @engines sqlite\n'],
-    ['says it further down', "import 'node:fs';\n// @engines sqlite: it reads files\n"],
-    ['names an extra that there is not', '// @engines sqlite, needs netscape: it browses\n'],
-    ['is misspelt', '// @engine sqlite: it reads files\n'],
-    ['names what every object has', '// @engines constructor: it is there\n'],
+    ['lists an unknown engine', '// @engines mysql: why not\n'],
+    ['has no reason', '// @engines sqlite\n'],
+    ['has the comment in the wrong place', "import 'node:fs';\n// @engines sqlite: it reads files\n"],
+    ['lists an unknown extra', '// @engines sqlite, needs netscape: it browses\n'],
+    ['misspells the comment', '// @engine sqlite: it reads files\n'],
+    ['lists the name of an Object property', '// @engines constructor: it is there\n'],
   ])('that %s stops the run with an error that contains its name', async (_, source) => {
     await expect(read('test/new.test.ts', source)).rejects.toThrow(
       /^test\/new\.test\.ts: the first line may be/,

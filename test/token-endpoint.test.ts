@@ -123,7 +123,7 @@ describe('the authorization code grant', () => {
   test.each([
     ['too short', 'v'.repeat(42)],
     ['too long', 'v'.repeat(129)],
-    ['of other characters', 'v!'.repeat(30)],
+    ['with invalid characters', 'v!'.repeat(30)],
   ])(
     'refuses a verifier %s, even if its challenge matches (RFC 7636 section 4.1)',
     async (_, verifier) => {
@@ -608,9 +608,9 @@ describe('client authentication', () => {
 
   // @shows AS-9.3, RFC6749-5.2b, OIDC-3.1.3.1
   test.each<[string, TestClient | null, Record<string, string>]>([
-    ['nothing', null, {}],
+    ['no credentials', null, {}],
     ['an unknown client', { id: 'unknown', secret: 'x' }, {}],
-    ['a client id with a NUL character', null, { client_id: 'a\0b', client_secret: 'x' }],
+    ['a client ID with a NUL character', null, { client_id: 'a\0b', client_secret: 'x' }],
     ['an unknown public client', null, { client_id: 'unknown' }],
   ])('with %s is 401 with a challenge', async (_, presented, form) => {
     const response = await requestToken(portal, presented, { ...grant, ...form });

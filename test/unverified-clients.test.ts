@@ -102,14 +102,14 @@ describe('the consent screen of a client that no operator registered', () => {
   // @shows AS-8.14
   test.each([
     ['a loopback address', LOOPBACK, 'you will be sent to a program on this computer'],
-    ['a scheme of its own', PRIVATE_USE, 'you will be sent to an application on this device'],
+    ['a private-use scheme', PRIVATE_USE, 'you will be sent to an application on this device'],
     [
-      'its own host',
+      'the host of the client',
       'https://client.example/callback',
       'you will be sent to client.example. Allow',
     ],
     [
-      'another host',
+      'a different host',
       SITE,
       'you will be sent to elsewhere.example, which is a different site from client.example',
     ],
@@ -131,7 +131,7 @@ describe('the consent screen of a client that no operator registered', () => {
     ['letters of two scripts', 'https://аррӏе.example/c', 'xn--80ak6aa92e.example'],
     ['an umlaut', 'https://bücher.example/c', 'xn--bcher-kva.example'],
     [
-      'a host of its own in a private-use scheme',
+      'the host of a private-use scheme',
       'com.example.app://portal.example/c',
       'an application on this device',
     ],
@@ -145,18 +145,18 @@ describe('the consent screen of a client that no operator registered', () => {
 
   // @shows AS-8.15
   test.each([
-    ["the server's own name", (own: string) => own],
+    ['the name of the server', (own: string) => own],
     [
-      "the server's own name, written otherwise",
+      'the name of the server in a different spelling',
       (own: string) => `${own.toUpperCase().split('').join('.')} Security`,
     ],
     [
-      "the server's own name in wide letters",
+      'the name of the server in wide letters',
       (own: string) =>
         own.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
     ],
     ['letters of two scripts', () => 'Ассоunt Неlp'],
-    ['nothing that can be seen', () => '\u200b\u202e\u2066 \u3164'],
+    ['invisible', () => '\u200b\u202e\u2066 \u3164'],
   ])('does not show a name that is %s', async (_, made) => {
     const name = made(portal.server.config.name);
     const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
@@ -764,7 +764,7 @@ describe('earlier access on the consent screen, if clients may ask for more,', (
 
   // @shows AS-8.18
   test.each([
-    ['another site', 'https://evil.example/callback', null],
+    ['a different site', 'https://evil.example/callback', null],
     ['a program on this computer', LOOPBACK, null],
     ['an application on this device', PRIVATE_USE, 'https://places.example/c'],
   ])('is empty for a client with redirect URIs at several places: %s', async (_, elsewhere, document) => {
@@ -798,10 +798,10 @@ describe('the doctor', () => {
 
   // @shows AS-8.14
   test.each([
-    ['shows nothing of who asks', '', 'failing', DOCUMENTS],
-    ['shows nothing of who asks, of clients that register', '', 'failing', REGISTRATION],
-    ['knows names alone', '<%= it.clientName %>', 'ok', DOCUMENTS],
-    ['shows nothing of who asks, where only operators register', '', 'ok', {}],
+    ['does not identify the client', '', 'failing', DOCUMENTS],
+    ['does not identify the client, with open registration', '', 'failing', REGISTRATION],
+    ['shows only the name of the client', '<%= it.clientName %>', 'ok', DOCUMENTS],
+    ['does not identify the client, if only operators register clients', '', 'ok', {}],
   ])('checks a custom view that %s', async (_, says, status, config) => {
     const views = await mkdtemp(path.join(tmpdir(), 'portico-doctor-view-'));
     await mkdir(path.join(views, 'oauth'));

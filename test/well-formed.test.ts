@@ -207,11 +207,11 @@ describe('MCP output is well-formed Unicode:', () => {
   test.each([
     ['arguments', request('tools/call', { name: 'given', arguments: { a: [HALF] } })],
     ['the name of an argument', request('tools/call', { name: 'given', arguments: { [HALF]: 1 } })],
-    ['an id', request('ping', {}, HALF)],
+    ['a request ID', request('ping', {}, HALF)],
     ['a method', request(HALF, {})],
     ['a notification', JSON.stringify({ jsonrpc: '2.0', method: 'x', params: { [HALF]: 1 } })],
-    ['an escape in capitals', request('ping', {}, 'x').replace('"x"', '"\\uD83D"')],
-    ['one of a batch', `[${request('ping', {})},${request('ping', {}, HALF)}]`],
+    ['an escape with capital letters', request('ping', {}, 'x').replace('"x"', '"\\uD83D"')],
+    ['a request in a batch', `[${request('ping', {})},${request('ping', {}, HALF)}]`],
   ])('a request body that is not well-formed is refused: %s', async (_, body) => {
     for (const version of ['2025-03-26', STATELESS]) {
       const headers = { 'MCP-Protocol-Version': version, 'Mcp-Method': 'x' };

@@ -93,10 +93,10 @@ test('a JWT-SVID is accepted for the client of its trust domain', async () => {
 
 // @shows AS-54.8
 test.each([
-  ['of another account', () => ({ assertion: token({ sub: `${ACCOUNT}2` }) })],
-  ['for another server', () => ({ assertion: token({ aud: 'https://elsewhere.example' }) })],
+  ['of a different account', () => ({ assertion: token({ sub: `${ACCOUNT}2` }) })],
+  ['for a different server', () => ({ assertion: token({ aud: 'https://elsewhere.example' }) })],
   ['that has expired', () => ({ assertion: token({ exp: 1 }) })],
-  ['by a stranger', () => ({ assertion: accountToken(portal, newKey('ES256')) })],
+  ['with the signature of a different key', () => ({ assertion: accountToken(portal, newKey('ES256')) })],
   ['that is an ID token', () => ({ assertion: token({ nonce: 'n' }) })],
   ['of an unknown client', () => ({ assertion: token(), client_id: 'unknown' })],
   ['of a client with a secret', () => ({ assertion: token(), client_id: withSecret.id })],
@@ -124,7 +124,7 @@ test('responses do not reveal which issuers are trusted', async () => {
 // @shows AS-54.2, AS-54.8
 test.each([
   ['the trust domain', TRUST_DOMAIN, () => domain, () => cluster],
-  ['the issuer that iss names', CLUSTER, () => cluster, () => domain],
+  ['the issuer in iss', CLUSTER, () => cluster, () => domain],
 ])(
   'a SPIFFE ID whose iss is also trusted is accepted for the client of %s',
   async (_, issuer, own, other) => {
@@ -138,7 +138,7 @@ test.each([
 
 // @shows AS-54.8
 test.each([
-  ['without a client id', () => ({ assertion: token() })],
+  ['without a client ID', () => ({ assertion: token() })],
   ['that is missing', () => ({ client_id: workload })],
 ])('a platform token %s does not authenticate the client', async (_, form) => {
   const response = await ask(form());

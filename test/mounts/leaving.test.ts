@@ -81,7 +81,7 @@ const koaOf =
 const MOUNTINGS: readonly (readonly [string, Mounting])[] = [
   ['Hono', (...mounted) => listenerOf(new Hono().use(inHono(...mounted)))],
   [
-    'Hono, behind what has read the body',
+    'Hono, after middleware that has read the body',
     (...mounted) => {
       const app = new Hono().use(async (c, next) => {
         await c.req.text();
