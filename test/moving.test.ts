@@ -63,9 +63,9 @@ async function proves(id: string, secret: string): Promise<boolean> {
 const native =
   'imported as a native application, because it has a redirect URI on loopback or with a private-use scheme';
 
-describe('the import of clients from another server', () => {
+describe('the import of clients from a different server', () => {
   // @shows AS-41.1, AS-41.3
-  test('better-auth: clients from its own table work here with their secrets', async () => {
+  test('better-auth: clients from its real table work here with their secrets', async () => {
     const records = exported('docs/moving/better-auth.md');
     expect(await imported(records)).toEqual({
       written: true,
@@ -87,7 +87,7 @@ describe('the import of clients from another server', () => {
   });
 
   // @shows AS-41.1, AS-41.3
-  test('Django OAuth Toolkit: clients from its own table work here, with PBKDF2 and plain-text secrets', async () => {
+  test('Django OAuth Toolkit: clients from its real table work here with PBKDF2 or plain-text secrets', async () => {
     expect(await imported(exported('docs/moving/django-oauth-toolkit.md'))).toEqual({
       written: true,
       clients: [

@@ -290,7 +290,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   });
 
   // @shows AS-12.21
-  test('sends a refusal without the body of the handler, and adds to its Vary header', async () => {
+  test('sends a refusal without body headers that the application set, and keeps its Vary values', async () => {
     const stale = {
       'Content-Length': '3',
       'Content-Encoding': 'gzip',

@@ -258,7 +258,7 @@ describe('a consent request that', () => {
     );
   });
 
-  test('was denied while an approval is processed is denied: no code is issued', async () => {
+  test('is denied while an approval is processed is denied: no code is issued', async () => {
     asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());

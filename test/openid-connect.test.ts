@@ -111,7 +111,7 @@ describe('openid-client', () => {
   });
 
   // @shows AS-11.1, OIDC-12.2
-  test('refreshes: gets a new ID token without a nonce, for the same subject', async () => {
+  test('refreshes, and gets a new ID token without a nonce, for the same subject', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const first = await openid.authorizationCodeGrant(config, callback, checks);
     const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
@@ -120,7 +120,7 @@ describe('openid-client', () => {
   });
 
   // @shows OIDC-5.3.3
-  test('reuses a refresh token: the whole family is revoked, including its successor', async () => {
+  test('cannot use a refresh token twice: the whole family is revoked, including its successor', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const first = await openid.authorizationCodeGrant(config, callback, checks);
     const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
@@ -160,7 +160,7 @@ describe('openid-client', () => {
   });
 
   // @shows AS-4.7, OIDC-2c, OIDC-8
-  test('gets a subject that is the same for all applications, differs between people and reveals neither', async () => {
+  test('gets a subject that is the same in all applications, differs by person and reveals neither', async () => {
     const other = await registerClient(portal);
     const elsewhere = await discover(other, openid.ClientSecretPost(other.secret));
     const subjects: string[] = [];
@@ -419,7 +419,7 @@ describe('UserInfo, with the token in a form body,', () => {
 
 describe('signing keys', () => {
   // @shows AS-4.8, AS-7.7, AS-11.5, MCP-7.7
-  test('that are missing cause invalid_scope for openid, before a person is asked, and no other error', async () => {
+  test('that are missing cause invalid_scope only for openid, before a person is asked', async () => {
     const keyless = await startPortal({ signingKey: false });
     try {
       const own = await registerClient(keyless);
@@ -439,7 +439,7 @@ describe('signing keys', () => {
   });
 
   // @shows AS-5.3
-  test('that lack the algorithm of a client keep its code valid, and the log contains the algorithm', async () => {
+  test('that lack the algorithm of a client keep its code valid, and the log has the algorithm', async () => {
     const client = await registerClient(portal);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const signedWith = (algorithm: string) =>

@@ -199,7 +199,7 @@ async function ageTokens(databaseUrl: string): Promise<void> {
   }
 }
 
-test('every metric and label of the dashboard and the rules is in Prometheus, and every panel has data', async () => {
+test('every metric and label of dashboard and rules is in Prometheus, and every panel has data', async () => {
   await operated(true, async ({ installation, load, prometheus }) => {
     await load.refresh(load.deadToken);
     await load.refresh(load.spent[0] ?? '');

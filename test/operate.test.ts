@@ -17,7 +17,7 @@ describe('each alert of examples/operate', () => {
     },
   );
 
-  test.each(RULES)('$name fires in its own test', ({ name }) => {
+  test.each(RULES)('$name fires in its promtool test', ({ name }) => {
     const tests = readFileSync(path.join(OPERATE, 'alerts.test.yml'), 'utf8');
     expect(tests).toMatch(new RegExp(`alertname="${name}"`));
   });

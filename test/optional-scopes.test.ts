@@ -78,7 +78,7 @@ const scopesOf = ({ scope }: Pick<Tokens, 'scope'>) => scope.split(' ').toSorted
 const refusalOf = (answer: Response) => locationOf(answer).searchParams.get('error');
 
 // @shows AS-8.23
-test('without optional scopes the page has no checkboxes, and form fields for them change nothing', async () => {
+test('without optional scopes the page has no checkboxes, and form fields for them are ignored', async () => {
   const there = await off.signedIn(ADA);
   const page = await there.visit(authorizationUrl(off, client, { scope: 'email notes:read' }));
   expect(await boxes(page)).toEqual({});
@@ -261,7 +261,7 @@ describe('the answer of the person', () => {
   });
 
   // @shows AS-8.26
-  test('sent twice at the same moment with other checkboxes counts once', async () => {
+  test('sent twice at the same moment with different checkboxes gives one code', async () => {
     const page = await ask('email notes:read');
     const answers = await Promise.all([allow(page), allow(page, ['email'])]);
     const codes = answers.filter(({ status }) => status === 303);

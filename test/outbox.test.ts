@@ -141,7 +141,7 @@ test('each receiver gets its messages in order and one at a time, also from two 
 });
 
 // @shows AS-50.3
-test('messages that are postponed delay the other messages of the receiver by at most a second each', async () => {
+test('a postponed message delays the other messages of its receiver by at most a second', async () => {
   const { receiver, one, time } = run;
   receiver.answers = ({ payload }) => (payload === 'good' ? 200 : 425);
   const postponed = Array.from({ length: 9 }, (_, index) => `postponed ${index}`);

@@ -140,7 +140,7 @@ const use = (tokens = first, changes: Readonly<Record<string, string>> = {}) =>
 
 const AT_ONCE = 'the refresh token was used by another request at the same moment';
 
-describe('a code that is presented and, at the same time,', () => {
+describe('a code that is presented, and at the same time', () => {
   let code: string;
   beforeEach(async () => {
     client = await registerClient(strict.portal);
@@ -307,12 +307,12 @@ describe('a refresh token that a different request uses at the same time', () =>
   });
 });
 
-describe('an access token that its application revokes and that, at the same time,', () => {
+describe('an access token that its application revokes, and that at the same time', () => {
   const revokeIt = () => revoke(strict, first.access_token);
   beforeEach(() => begin(strict));
 
   // @shows AS-19.12
-  test('is revoked by a different request, is reported once', async () => {
+  test('is revoked by a different request is reported once', async () => {
     const response = await at.overtaken(revokeIt, async () => {
       expect((await revokeIt()).status).toBe(200);
       expect(typesOf(at)).toEqual(['access_token_revoked']);
@@ -323,7 +323,7 @@ describe('an access token that its application revokes and that, at the same tim
   });
 
   // @shows AS-19.12
-  test('is revoked with its authorization, is reported after the authorization', async () => {
+  test('is revoked with its authorization is reported after the authorization', async () => {
     const response = await at.overtaken(revokeIt, () => revoke(at, first.refresh_token));
     expect(response.status).toBe(200);
     expect(typesOf(at)).toEqual(['family_revoked', 'access_token_revoked']);

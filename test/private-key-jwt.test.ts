@@ -248,7 +248,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-3e
-  test('accepts an assertion with a lifetime of an hour, as from Authlib, for ten minutes from its iat', async () => {
+  test('accepts an assertion that lives for an hour, as from Authlib, for ten minutes from its iat', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const anHour = () => {
@@ -709,7 +709,7 @@ describe('an invalid assertion is refused without a server error:', () => {
   });
 });
 
-describe('a rejected assertion gets the same response every time, and the log contains the reason:', () => {
+describe('a rejected assertion gets the same response each time, and the log has the reason:', () => {
   const key = newKey('ES256');
   const another = newKey('ES256', key.kid);
 
@@ -760,7 +760,7 @@ describe('a rejected assertion gets the same response every time, and the log co
   });
 
   // @shows AS-9.10, AS-23.6
-  test('an unknown or revoked client, a client with a secret or neither, or input of a different kind', async () => {
+  test('an unknown or revoked client, one with a secret or neither, or a different kind of input', async () => {
     const id = await serviceWith(key);
     const assertion = assertionOf(id, key);
     expect((await ask(assertion)).status).toBe(200);
@@ -898,7 +898,7 @@ describe('without oauth_server:private_key_jwt', () => {
   afterAll(() => off.close());
 
   // @shows AS-23.1
-  test('no client can register with keys, the metadata omits the method, and assertions do not work', async () => {
+  test('no client can register with keys, the metadata omits it, and assertions do not work', async () => {
     await expect(
       off.server.clients.create({
         name: 'A',

@@ -105,7 +105,7 @@ describe('the removal of expired rows', () => {
   });
 
   // @shows AS-18.8
-  test('happens automatically while tokens are issued, even behind a few rows that are valid longer', async () => {
+  test('happens automatically while tokens are issued, even behind rows that are valid longer', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],

@@ -84,7 +84,7 @@ async function useFiveTimes(tokens: Tokens, round: number): Promise<Tokens> {
 }
 
 // @shows AS-5.18, AS-18.2, AS-18.6
-test('concurrent uses of a refresh token get the same tokens, and a later replay revokes them all', async () => {
+test('concurrent uses of a refresh token get the same tokens, and a replay revokes them all', async () => {
   const found = { issued: 0, answers: 0, thieves: 0 };
   for (let round = 0; round < ROUNDS;) {
     const held = [
@@ -112,7 +112,7 @@ test('concurrent uses of a refresh token get the same tokens, and a later replay
 });
 
 // @shows AS-5.18
-test('a use that starts after its access token was revoked never returns it or revokes the rest', async () => {
+test('a use after its access token was revoked never returns that token, nor revokes the rest', async () => {
   let held = await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
   for (let round = 0; round < Math.min(ROUNDS, 100); round += 1) {
     const next = await tokensOf(await use(one, held));

@@ -226,7 +226,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('and used again through its successor: the window then applies to the successor', async () => {
+  test('transfers the window to its successor, if the successor is used', async () => {
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
     await expectSame(await refresh(portal, client, second.refresh_token), third);
     clock.advance(WINDOW);

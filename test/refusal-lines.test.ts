@@ -53,7 +53,7 @@ test('a refusal line contains the authorization of a refused refresh token or co
   expect(second).not.toBe(first);
 });
 
-test('a refusal line contains the client and authorization of an expired or too narrow access token', async () => {
+test('a refusal line contains client and authorization of an access token that is not accepted', async () => {
   const { portal } = administered;
   const owner = await registerClient(portal);
   const { access_token: token } = await obtainTokens(portal, owner, ADA, {

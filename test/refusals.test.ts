@@ -153,7 +153,7 @@ describe('the log contains the exact reason, and the client always gets the same
   const AN_HOUR = 3600;
 
   // @shows AS-9.10, AS-19.4
-  test('for a refresh token: unknown, of a different client, used, expired, revoked, inactive account', async () => {
+  test('for a refresh token: unknown, of a different client, used, expired, revoked, inactive', async () => {
     const other = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     expect(await reasonFor(await refresh(portal, client, 'no-such-token'))).toBe(
@@ -184,7 +184,7 @@ describe('the log contains the exact reason, and the client always gets the same
   });
 
   // @shows AS-9.10, AS-19.4
-  test('for a code: unknown, wrong verifier, wrong redirect_uri or both, wrong resource, used, expired', async () => {
+  test('for a code: unknown, used, expired, wrong verifier, redirect_uri or resource', async () => {
     const visitor = await portal.signedIn(ADA);
     const fresh = () => obtainCode(portal, client, visitor);
     const offered = async (changes: Record<string, string>) =>

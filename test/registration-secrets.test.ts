@@ -148,7 +148,7 @@ test('a client cannot remove its secret', async () => {
 });
 
 // @shows AS-22.14
-test('a secret gives no rights that need an initial access token, neither at first nor in an update', async () => {
+test('a secret gives no rights that need an initial access token, even in an update', async () => {
   const greedy = {
     ...BASIC,
     grant_types: [...CODE_GRANTS, 'client_credentials', 'introspection'],
@@ -204,7 +204,7 @@ test('an expired secret is refused like a wrong one, and not before it expires',
 });
 
 // @shows AS-22.15
-test('a client that reads its registration in the last third of its secret lifetime gets a new one', async () => {
+test('a client that reads its registration in the last third of the secret lifetime gets a new one', async () => {
   const registered = await register();
   const { client_secret: old } = registered;
   await obtainTokens(portal, withSecret(registered, old), ADA);

@@ -726,7 +726,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2.3
-  test('allows a client to delete its registration, with all tokens and registration access tokens', async () => {
+  test('allows a client to delete its registration, with all its tokens', async () => {
     const client = await register();
     const tokens = await connect(client);
     const ended = await manage('DELETE', client);

@@ -98,7 +98,7 @@ const GUARDED: readonly (readonly [
   ],
 ];
 
-describe('a remote API accepts bound tokens', () => {
+describe('a remote API accepts bound tokens,', () => {
   let portal: RunningPortal;
   let client: TestClient;
   let asker: TestClient;

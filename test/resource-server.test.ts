@@ -485,7 +485,7 @@ describe('the introspection cache', () => {
   });
 });
 
-describe('a cached introspection response is used', () => {
+describe('a cached introspection response is used,', () => {
   const START = Date.parse('2030-01-01T00:00:00Z');
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'], now: START }));
   afterEach(() => void vi.useRealTimers());

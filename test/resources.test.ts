@@ -212,7 +212,7 @@ describe('the resource of a request must match exactly', () => {
   });
 
   // @shows AS-7.31
-  test('scopes of a different resource are refused, and without scope those of the resource are granted', async () => {
+  test('scopes of a different resource are refused; without scope, its own scopes are granted', async () => {
     expect(await refusalOf({ scope: 'notes:read notes:write' })).toBe('invalid_scope');
     expect((await tokensFor(reading)).scope).toBe('profile email notes:read');
     expect((await tokensFor(writing)).scope).toBe('profile email notes:read notes:write');

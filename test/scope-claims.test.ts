@@ -114,7 +114,7 @@ describe('the claims of a scope in oauth_server:scopes', () => {
   });
 
   // @shows AS-3.9
-  test('are dropped if their text is not well-formed Unicode, and the log reports each of them once', async () => {
+  test('are dropped if their text is not well-formed Unicode, and each is logged once', async () => {
     const claims = () => ({
       roles: ['editor', 'half\uD800'],
       tenant_id: { name: { '\uDC00': 1 } },

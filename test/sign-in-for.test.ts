@@ -227,7 +227,7 @@ describe('a custom sign-in page', () => {
     cookies.map((cookie) => cookie.split(';')[0]).join('; ');
 
   // @shows AS-39.4
-  test('gets the waiting client, the hint and the languages from a Request or from framework headers', async () => {
+  test('gets the waiting client, the hint and the languages from a Request or framework headers', async () => {
     const server = serverOf();
     const { cookies, returnTo } = await asked(server, { login_hint: ADA, ui_locales: 'de-AT en' });
     const cookie = sentBack(cookies);

@@ -160,7 +160,7 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
 
   // @shows AS-11.6
-  test('does not affect others: an RS256 client gets RS256, and each refuses the tokens of the other', async () => {
+  test('does not affect others: RS256 clients get RS256, and each refuses the tokens of the other', async () => {
     const plain = await registerClient(portal);
     await signIn(await relyingParty(plain, 'RS256'));
     const refusal = { cause: { message: expect.stringContaining('"alg"') as string } };
@@ -257,7 +257,7 @@ describe('the registration of an algorithm', () => {
 
 describe('a client whose algorithm no longer has a key', () => {
   // @shows AS-7.7, AS-11.7
-  test('gets invalid_scope only for openid, before a person is asked, and the log has the algorithm', async () => {
+  test('gets invalid_scope only for openid, before a person is asked, with the algorithm in the log', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('ES256');
       const [client, plain] = [await register(portal, 'ES256'), await registerClient(portal)];
@@ -610,7 +610,7 @@ describe('with only RS256 keys', () => {
   });
 
   // @shows AS-11.6, AS-11.7
-  test('refusals, the log and the doctor have exactly the texts of earlier releases, with or without a key', async () => {
+  test('refusals, log and doctor have exactly the texts of earlier releases, with or without a key', async () => {
     await withPortal({}, async (portal) => {
       await registerClient(portal);
       const check = async () => {

@@ -208,7 +208,7 @@ describe('a single-use value', () => {
   });
 });
 
-test('a store that is opened later finds the rows of the first one: a use, a token, a stored response', async () => {
+test('a store that is opened later finds the rows of the first: a use, a token, a response', async () => {
   await database.execute('DELETE FROM oauth_single_uses');
   const use = { hash: name('use'), expiresAt: NOW - HOUR };
   expect(await store.singleUses.claimSingleUse(use)).toBe(true);
@@ -814,8 +814,8 @@ describe('clients that register themselves', () => {
   });
 });
 
-describe('an invalid access token has its reason', () => {
-  test('which is unknown, expired, revoked authorization or revoked client', async () => {
+describe('an access token that is not accepted', () => {
+  test('is unknown, expired, of a revoked authorization or of a revoked client', async () => {
     const { code } = await authorization();
     const issued = tokens();
     const { accessToken: token } = issued;
@@ -1043,7 +1043,7 @@ describe('authorization codes in the store', () => {
   });
 
   // @shows AS-18.1
-  test('that are invalidated give no tokens, and revoke those of an earlier exchange, in either order', async () => {
+  test('that are invalidated give no tokens, and revoke those of an earlier exchange', async () => {
     const burnt = await authorization();
     await store.codes.burnCode(burnt.code, burnt.family.clientId, NOW);
     expect(await other.codes.spendCode(burnt.code, tokens(), NOW)).toEqual({

@@ -389,7 +389,7 @@ describe('the telemetry counters', () => {
   });
 
   // @shows AS-28.4
-  test('have series only for standard methods, even if a host calls an endpoint with a different one', async () => {
+  test('have series only for standard methods, even if a host uses a different one', async () => {
     const { portal, recording } = await measured({ config: { log: { level: 'error' } } });
     const call = async (method: string) => {
       for (const { path, handle } of portal.server.endpoints) {

@@ -218,7 +218,7 @@ describe('the owner of a token', () => {
   });
 
   // @shows AS-12.9
-  test('stays in the same authorization after a refresh, and is in a different one after new consent', async () => {
+  test('stays in its authorization after a refresh, and a new consent creates a different one', async () => {
     const [first, other] = [
       await obtainTokens(portal, client, ADA),
       await obtainTokens(portal, client, ADA),
@@ -251,7 +251,7 @@ describe('the owner of a token', () => {
   });
 
   // @shows AS-1.2, AS-12.3, AS-12.5, AS-12.9, RFC9700-2.6b
-  test('is only the client for a client credentials token: user() is null, no permission is checked', async () => {
+  test('is only the client for a client credentials token: no permission is checked', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],

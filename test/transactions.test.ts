@@ -441,7 +441,7 @@ test('a single statement that was rolled back by a deadlock runs again', async (
 });
 
 // @shows AS-18.13
-test('a slow caller does not block the token endpoint, even if a handler reads it in a transaction', async () => {
+test('a slow caller whose body is read in a transaction does not block the token endpoint', async () => {
   const [begun, reading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const CALLERS = { '/first': 20, '/between': 5 };
   let waiting = 0;

@@ -409,7 +409,7 @@ const settingsOf = async (on: On) => (await on.execute(SETTINGS)).rows[0];
 
 describe('a database session', () => {
   // @shows AS-18.21, AS-18.23
-  test('of the server has a time limit per statement, and that of a migration has no limit', async () => {
+  test('of the server has a time limit per statement, and that of a migration has none', async () => {
     const database = open({ statementTimeout: 7 });
     const limited = isPostgres
       ? { statement: '7s', idle: '67s' }

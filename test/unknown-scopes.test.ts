@@ -110,7 +110,7 @@ describe('an authorization request with unknown scopes', () => {
     'groups offline_access',
     'OPENID',
     'notes:read:all',
-  ])('and no others is refused: %s', async (scope) => {
+  ])('and no other scopes is refused: %s', async (scope) => {
     const { searchParams } = locationOf(await ada.get(authorizationUrl(portal, client, { scope })));
     expect(searchParams.get('error')).toBe('invalid_scope');
     const pushed = await push(portal, client, { scope });
@@ -119,7 +119,7 @@ describe('an authorization request with unknown scopes', () => {
 
   // @shows AS-7.24
   test.each(['openid "', 'email a\\b', 'email \u0001', 'email é', 'email\tnotes:read'])(
-    'that are malformed stays refused: %j',
+    'and malformed ones stays refused: %j',
     async (scope) => {
       const { searchParams } = locationOf(
         await ada.get(authorizationUrl(portal, client, { scope })),
@@ -133,7 +133,7 @@ describe('an authorization request with unknown scopes', () => {
     expect(locationOf(await ada.get(url)).searchParams.get('error')).toBe('invalid_request');
   });
 
-  test('but without scope requests the scopes of the client', async () => {
+  test('does not change a request without scope, which gets the scopes of the client', async () => {
     const page = await ada.visit(authorizationUrl(portal, client, { scope: undefined }));
     expect((await granted(page)).scope).toBe('email notes:read');
   });

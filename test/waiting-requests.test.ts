@@ -427,7 +427,7 @@ describe('an authorization request by POST /oauth/authorize', () => {
     expect((await allowed(visitor, page)).searchParams.has('code')).toBe(true);
   });
 
-  test('from a different site, without cookies, cannot fill a browser: the next visit removes the oldest', async () => {
+  test('from a different site cannot fill a browser: the next visit removes the oldest', async () => {
     const visitor = portal.visitor();
     for (let count = 0; count < 12; count += 1) {
       const init = {

@@ -368,9 +368,9 @@ describe('a workload', () => {
   });
 });
 
-describe('a workload is refused immediately', () => {
+describe('a workload is refused', () => {
   // @shows AS-54.5
-  test('after its client was revoked', async () => {
+  test('immediately after its client was revoked', async () => {
     const id = await registerWorkload(portal);
     const response = await present(portal, id, token());
     const { access_token: issued } = (await response.json()) as Tokens;
@@ -387,7 +387,7 @@ describe('a workload is refused immediately', () => {
     ['the issuer is removed', {}, {}],
     ['the issuer may only assert people', { asserts: ['people'] }, {}],
     ['the switch is off', {}, { workload_identity: false }],
-  ])('after %s', async (what, changes, switches) => {
+  ])('immediately after %s', async (what, changes, switches) => {
     const other = { 'https://other.example': cluster.settings };
     const own = { [CLUSTER]: { ...cluster.settings, ...changes } };
     const at = await started({
@@ -398,7 +398,7 @@ describe('a workload is refused immediately', () => {
   });
 
   // @shows AS-54.5
-  test('with its token after the issuer is removed; its access tokens stay valid until revoked', async () => {
+  test('after its issuer is removed, but its access tokens stay valid until they are revoked', async () => {
     const id = await registerWorkload(portal);
     const { access_token: issued } = (await (await present(portal, id, token())).json()) as Tokens;
     const at = await started({
@@ -415,7 +415,7 @@ describe('a workload is refused immediately', () => {
   });
 
   // @shows AS-54.5
-  test('after its key was withdrawn, and a new key works without a fetch', async () => {
+  test('immediately after its key was withdrawn, and a new key works without a fetch', async () => {
     onTestFinished(() => cluster.publish([cluster.key]));
     const next = newKey('ES256');
     const by = (key: typeof next) => present(portal, client, accountToken(portal, key));
@@ -428,7 +428,7 @@ describe('a workload is refused immediately', () => {
   });
 
   // @shows AS-54.5
-  test('or after a minute, if the keys are at a URL', async () => {
+  test('within a minute after its key is no longer at the key URL', async () => {
     let now = Date.now();
     const host = await startDocumentHost();
     onTestFinished(() => host.close());

@@ -271,7 +271,7 @@ describe('DATABASE_URL with', () => {
 });
 
 // @shows AS-6.16, AS-18.28
-test('a password change at runtime causes 503 without details and a log line until it is restored', async () => {
+test('a password change at runtime causes 503 without details and a log line, until restored', async () => {
   const passwordIs = (password: string) =>
     run(
       isPostgres

@@ -383,7 +383,7 @@ describe('a proof must match the URL that was sent, even if the application rewr
 });
 
 // @shows AS-24.7, RFC9449-9
-test('responses contain DPoP nonces, and pages can read them', async () => {
+test('DPoP nonces are required, and pages can read them', async () => {
   const key = newDpopKey();
   const mount = await mountNamed('portico/fastify');
   const running = await mount.start({ oauth_server: { dpop: 'accept', dpop_nonces: true } });

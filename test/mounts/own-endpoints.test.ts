@@ -413,7 +413,7 @@ describe('a compressed body that Fastify decompresses before a custom endpoint',
     expect(got.statusCode).toBe(200);
   });
 
-  test('does not break the response if it is invalid and a hook of the application is still running', async () => {
+  test('does not break the response if it is invalid and a hook of the application still runs', async () => {
     const url = await started(
       (body) => new Promise((resolve) => (body as Readable).once('close', resolve)),
     );
