@@ -370,14 +370,14 @@ describe('a private-use scheme without a dot', () => {
 
   // @shows AS-13.28
   test.each([
-    ['unless it is named', CURSOR, ['--native']],
-    ['where another one is named', CURSOR, ['--native', '--allow-scheme=myapp']],
+    ['if --allow-scheme is missing', CURSOR, ['--native']],
+    ['if --allow-scheme has a different scheme', CURSOR, ['--native', '--allow-scheme=myapp']],
     ['of a web application', CURSOR, ['--allow-scheme=cursor']],
-    ['that is named and that it does not have', GOOD, ['--native', '--allow-scheme=cursor']],
+    ['if --allow-scheme is not needed', GOOD, ['--native', '--allow-scheme=cursor']],
     ['in capital letters', 'CURSOR://callback', ['--native', '--allow-scheme=cursor']],
-    ['with nothing behind it', 'cursor:', ['--native', '--allow-scheme=cursor']],
-    ['that is named as a URL', CURSOR, ['--native', '--allow-scheme=cursor://']],
-    ['with an empty name', CURSOR, ['--native', '--allow-scheme=']],
+    ['without a path', 'cursor:', ['--native', '--allow-scheme=cursor']],
+    ['if --allow-scheme is a URL', CURSOR, ['--native', '--allow-scheme=cursor://']],
+    ['if --allow-scheme is empty', CURSOR, ['--native', '--allow-scheme=']],
   ])('is refused %s: %s %j', async (_, uri, options) => {
     expect((await create(uri, ...options)).code).toBe(1);
   });

@@ -423,21 +423,21 @@ describe('a remote API that accepts bound tokens gets the reason for a rejected 
 
   const ROWS: Readonly<Record<BoundReason, readonly Row[]>> = {
     bound_as_bearer: [
-      { title: 'taken', scheme: 'Bearer', told: INVALID_TOKEN },
-      { title: 'not taken', scheme: 'Bearer', options: null, told: INVALID_TOKEN },
+      { title: 'DPoP is accepted', scheme: 'Bearer', told: INVALID_TOKEN },
+      { title: 'DPoP is not accepted', scheme: 'Bearer', options: null, told: INVALID_TOKEN },
     ],
     unbound_as_dpop: [{ title: 'with a proof', cnf: null, told: INVALID_TOKEN }],
     unbound: [
       {
-        title: 'where bound ones are required',
+        title: 'bound tokens are required',
         cnf: null,
         scheme: 'Bearer',
         options: { required: true },
         told: INVALID_TOKEN,
       },
     ],
-    no_request: [{ title: 'the handler gave none', sent: null }],
-    proof_missing: [{ title: 'no header', sent: { dpop: null } }],
+    no_request: [{ title: 'the handler passed no request', sent: null }],
+    proof_missing: [{ title: 'no DPoP header', sent: { dpop: null } }],
     proof_target: ['/x/../notes', '/\\notes', 'notes', ''].map((target) => ({
       title: `for ${target}`,
       sent: { target },
@@ -463,7 +463,7 @@ describe('a remote API that accepts bound tokens gets the reason for a rejected 
     ],
     proof_method: [
       sending('its htm is another method', () => proof({ htm: 'POST' })),
-      { title: 'sent as POST', sent: { method: 'POST' }, detail: 'its htm is another method' },
+      { title: 'the request was sent as POST', sent: { method: 'POST' }, detail: 'its htm is another method' },
     ],
     proof_url: [
       sending('its htu is another URL', () => proof({ htu: `${url}/` })),
@@ -496,17 +496,17 @@ describe('a remote API that accepts bound tokens gets the reason for a rejected 
     ],
     proof_signature: [sending('its jwk did not sign it', () => proof({}, {}, newDpopKey()))],
     proof_of_another_key: [
-      { title: 'the token has another', cnf: { jkt: 'x' }, told: INVALID_TOKEN },
+      { title: 'the token has a different key', cnf: { jkt: 'x' }, told: INVALID_TOKEN },
     ],
     proof_used: [
-      { title: 'a second time', times: 2 },
-      { title: 'as the application says', options: { claim: () => false } },
-      { title: 'as nobody can tell', options: { claim: () => 'OK' as never } },
+      { title: 'used a second time', times: 2 },
+      { title: 'the application reports it as used', options: { claim: () => false } },
+      { title: 'the application returns an invalid value', options: { claim: () => 'OK' as never } },
     ],
-    proofs_too_many: [{ title: 'more than may be', options: { remembered: 0 }, told: AWAY }],
+    proofs_too_many: [{ title: 'more than the limit', options: { remembered: 0 }, told: AWAY }],
     claim_failed: [
       {
-        title: 'its store is away',
+        title: 'its store is unavailable',
         options: {
           claim: async () => {
             throw Object.assign(new Error(`${TOKEN} at the store`), { code: 'ECONNRESET' });
@@ -516,7 +516,7 @@ describe('a remote API that accepts bound tokens gets the reason for a rejected 
         told: AWAY,
       },
       {
-        title: 'for whatever reason',
+        title: 'it throws an error without a code',
         options: {
           claim: () => {
             throw new Error(TOKEN);
@@ -533,7 +533,7 @@ describe('a remote API that accepts bound tokens gets the reason for a rejected 
         told: AWAY,
       },
       {
-        title: 'no path, and no proof',
+        title: 'neither a path nor a proof',
         sent: { dpop: null, target: undefined as never },
         detail: 'TypeError',
         told: AWAY,

@@ -912,10 +912,10 @@ describe('a remote API gets an event for a rejected request, which', () => {
       authorization,
       told: { error: null },
     })),
-    token_not_active: [{ title: 'nobody issued it' }],
+    token_not_active: [{ title: 'it was never issued' }],
     other_audience: [
       {
-        title: 'it is for no target',
+        title: 'it has no target',
         options: async () => ({ audience: 'https://api.example/' }),
         get authorization() {
           return `Bearer ${shared}`;
@@ -925,7 +925,7 @@ describe('a remote API gets an event for a rejected request, which', () => {
         },
       },
       {
-        title: 'it is for another one',
+        title: 'it has a different target',
         options: async () => ({
           ...(await answering(active({ aud: ['https://b.example/'], client_id: 'a' }))()),
           audience: 'https://a.example/',
@@ -933,24 +933,24 @@ describe('a remote API gets an event for a rejected request, which', () => {
         told: { clientId: 'a' },
       },
       {
-        title: 'it is for one, where none is meant',
+        title: 'it has a target, and none is configured',
         options: answering(active({ aud: 'https://b.example/' })),
       },
     ],
     unknown_binding: [
-      { title: 'to a certificate', cnf: { 'x5t#S256': 'x' } },
-      { title: 'to a key without a name', token_type: 'DPoP' },
+      { title: 'bound to a certificate', cnf: { 'x5t#S256': 'x' } },
+      { title: 'bound to a key that is not reported', token_type: 'DPoP' },
     ].map(({ title, ...members }) => ({
       title,
       options: answering(active({ client_id: 'a', ...members })),
       told: { clientId: 'a' },
     })),
     authentication_insufficient: [
-      { title: 'none is reported', auth_time: undefined, detail: 'no authentication is reported' },
-      { title: 'it is no number', auth_time: '1', detail: 'no authentication is reported' },
-      { title: 'it is too long ago', auth_time: 1, acr: 'gold', detail: INSUFFICIENT },
-      { title: 'it has another acr', auth_time: LATE, acr: 'bronze', detail: INSUFFICIENT },
-      { title: 'it has no acr', auth_time: LATE, acr: undefined, detail: INSUFFICIENT },
+      { title: 'no authentication is reported', auth_time: undefined, detail: 'no authentication is reported' },
+      { title: 'the time is not a number', auth_time: '1', detail: 'no authentication is reported' },
+      { title: 'the time is too long ago', auth_time: 1, acr: 'gold', detail: INSUFFICIENT },
+      { title: 'the acr is different', auth_time: LATE, acr: 'bronze', detail: INSUFFICIENT },
+      { title: 'the acr is missing', auth_time: LATE, acr: undefined, detail: INSUFFICIENT },
     ].map(({ title, detail, ...members }) => ({
       title,
       requires: { maxAge: 300, acr: ['gold', 'silver'] },
@@ -959,21 +959,21 @@ describe('a remote API gets an event for a rejected request, which', () => {
     })),
     scope_missing: [
       {
-        title: 'by the client',
+        title: 'the client is known',
         options: answering(
           active({ scope: 'notes:write', client_id: 'https://app.example/client' }),
         ),
         told: { status: 403, error: 'insufficient_scope', clientId: 'https://app.example/client' },
       },
       {
-        title: 'by a client without a name',
+        title: 'the client is not reported',
         options: answering(active({ scope: '' })),
         told: { status: 403, error: 'insufficient_scope' },
       },
     ],
     introspection_timed_out: [
-      { title: 'before it answers', begins: false },
-      { title: 'in the middle of its answer', begins: true },
+      { title: 'before the response', begins: false },
+      { title: 'during the response', begins: true },
     ].map(({ title, begins }) => ({
       title,
       options: async () => {
@@ -987,17 +987,17 @@ describe('a remote API gets an event for a rejected request, which', () => {
     })),
     introspection_unreachable: [
       {
-        title: 'nobody listens',
+        title: 'nothing listens on the port',
         options: async () => ({ issuer: `http://127.0.0.1:${await freePort()}` }),
         told: { ...AWAY, detail: 'ECONNREFUSED' },
       },
       {
-        title: 'it hangs up',
+        title: 'the connection is closed',
         options: answering((request) => request.socket.destroy()),
         told: { ...AWAY, detail: 'UND_ERR_SOCKET' },
       },
       {
-        title: 'it hangs up in the middle of its answer',
+        title: 'the connection is closed during the response',
         options: answering((request, response) =>
           response.write('{"active"', () => request.socket.destroy()),
         ),
@@ -1006,7 +1006,7 @@ describe('a remote API gets an event for a rejected request, which', () => {
     ],
     introspection_refused: [
       {
-        title: 'our own secret is wrong',
+        title: 'the secret of the API is wrong',
         options: async () => ({ clientSecret: 'another' }),
         told: { ...AWAY, answered: 401 },
       },

@@ -100,40 +100,40 @@ type Refusal = readonly [string, string | number, (on: On) => Promise<unknown>];
 /** They certainly had no effect. Each is tried by a statement and in a transaction. */
 const REFUSED: readonly Refusal[] = isPostgres
   ? [
-      ['a limit of time of the session', '57014', (on) => on.execute('SELECT pg_sleep(60)')],
+      ['the time limit of the session', '57014', (on) => on.execute('SELECT pg_sleep(60)')],
       [
-        'a lock that somebody else has',
+        'a lock that a different session has',
         '55P03',
         (on) => on.execute('SELECT id FROM things WHERE id = 1 FOR UPDATE NOWAIT'),
       ],
       ['a transaction that waited too long', '25P03', (on) => on.execute(raised('25P03'))],
       ['a transaction that took too long', '25P04', (on) => on.execute(raised('25P04'))],
       ['too many connections', '53300', (on) => on.execute(raised('53300'))],
-      ['a disk that is full', '53100', (on) => on.execute(raised('53100'))],
+      ['a full disk', '53100', (on) => on.execute(raised('53100'))],
     ]
   : [
-      ['a limit of time of the session', 1969, (on) => on.execute('SELECT SLEEP(60)')],
+      ['the time limit of the session', 1969, (on) => on.execute('SELECT SLEEP(60)')],
       [
-        'a lock that somebody else has',
+        'a lock that a different session has',
         1205,
         (on) => on.execute('SELECT id FROM things WHERE id = 1 FOR UPDATE NOWAIT'),
       ],
-      ['a limit of time of MySQL', 3024, (on) => on.execute(raised(3024))],
+      ['the time limit of MySQL', 3024, (on) => on.execute(raised(3024))],
       ['too many connections', 1040, (on) => on.execute(raised(1040))],
       ['too many failed connections of a machine', 1129, (on) => on.execute(raised(1129))],
-      ['a disk that is full', 1021, (on) => on.execute(raised(1021))],
-      ['memory that is full', 1041, (on) => on.execute(raised(1041))],
+      ['a full disk', 1021, (on) => on.execute(raised(1021))],
+      ['full memory', 1041, (on) => on.execute(raised(1041))],
       ['too many threads', 1135, (on) => on.execute(raised(1135))],
       ['too many locks', 1206, (on) => on.execute(raised(1206))],
       ['too many transactions', 1637, (on) => on.execute(raised(1637))],
       ['MySQL that was taken offline', 3032, (on) => on.execute(raised(3032))],
       [
-        'too many connections of one account, by the server',
+        'too many connections of an account, by the server limit',
         1203,
         (on) => on.execute(raised(1203)),
       ],
       [
-        'too many connections of one account, by its own limit',
+        'too many connections of an account, by the account limit',
         1226,
         (on) => on.execute(raised(1226)),
       ],
@@ -143,11 +143,11 @@ const REFUSED: readonly Refusal[] = isPostgres
         (on) => on.execute('KILL QUERY CONNECTION_ID()'),
       ],
       [
-        'a lock of MySQL that somebody else has, and NOWAIT',
+        'a lock of MySQL that is held, with NOWAIT',
         3572,
         (on) => on.execute(raised(3572)),
       ],
-      ['InnoDB of MySQL whose schema may only be read', 1836, (on) => on.execute(raised(1836))],
+      ['InnoDB of MySQL with a read-only schema', 1836, (on) => on.execute(raised(1836))],
       [
         'InnoDB of MySQL that may only be read from',
         1015,
@@ -286,7 +286,7 @@ const ONE_CONNECTION = isPostgres
     };
 
 // @shows AS-18.21
-test(`for an account that has all its connections (${ONE_CONNECTION.told}) is unavailable`, async () => {
+test(`a statement of an account at its connection limit (${ONE_CONNECTION.told}) is unavailable`, async () => {
   const { told, account, create, kind } = ONE_CONNECTION;
   const name = new URL(store.url).pathname.slice(1);
   for (const statement of create(account(name), name)) await other.execute(statement);

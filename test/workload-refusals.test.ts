@@ -209,22 +209,22 @@ const AUDIENCES: readonly Refusal[] = [
 ]);
 
 const CLIENTS: readonly Refusal[] = [
-  ['of another account', () => withClaims({ sub: 'system:serviceaccount:prod:billing' })],
+  ['of a different account', () => withClaims({ sub: 'system:serviceaccount:prod:billing' })],
   [
-    'of the account in another namespace',
+    'of the account in a different namespace',
     () => withClaims({ sub: 'system:serviceaccount:x:reports' }),
   ],
   ['of an account with a longer name', () => withClaims({ sub: `${ACCOUNT}2` })],
   ['of the account in capitals', () => withClaims({ sub: ACCOUNT.toUpperCase() })],
   ['of a node', () => withClaims({ sub: 'system:node:reports' })],
-  ['for another client', () => ({ token: withClaims({}), as: another })],
-  ['for a client of another issuer', () => ({ token: withClaims({}), as: foreign })],
+  ['for a different client', () => ({ token: withClaims({}), as: another })],
+  ['for a client of a different issuer', () => ({ token: withClaims({}), as: foreign })],
   ['for a client with a secret', () => ({ token: withClaims({}), as: withSecret.id })],
-  ['for a client with own keys', () => ({ token: withClaims({}), as: keyed })],
-  ['for no client', () => ({ token: withClaims({}), as: 'unknown' })],
-  ['for an empty client id', () => ({ token: withClaims({}), as: '' })],
-  ['without a client id', () => ({ token: withClaims({}), as: null })],
-  ['for a client that only sub names', () => ({ token: withClaims({ sub: client }), as: null })],
+  ['for a client with keys', () => ({ token: withClaims({}), as: keyed })],
+  ['for an unknown client', () => ({ token: withClaims({}), as: 'unknown' })],
+  ['for an empty client ID', () => ({ token: withClaims({}), as: '' })],
+  ['without a client ID', () => ({ token: withClaims({}), as: null })],
+  ['for a client that is only in sub', () => ({ token: withClaims({ sub: client }), as: null })],
   ...[
     'system:serviceaccount:prod:',
     'system:serviceaccount:prod:a:b',
@@ -255,11 +255,11 @@ const ISSUERS: readonly Refusal[] = [
   ].map((iss): Refusal => [`of the issuer ${JSON.stringify(iss)}`, () => withClaims({ iss })]),
   ['of the server itself', () => withClaims({ iss: portal.server.issuer })],
   ['of the client', () => withClaims({ iss: client })],
-  ['of another issuer, signed by it', () => withClaims({ iss: OTHER_CLUSTER }, other.key)],
-  ['with the keys of another issuer', () => withClaims({}, other.key)],
-  ['of an issuer of people, for its own client', () => withClaims({ iss: PEOPLE_IDP })],
+  ['of a different issuer, with its signature', () => withClaims({ iss: OTHER_CLUSTER }, other.key)],
+  ['with the key of a different issuer', () => withClaims({}, other.key)],
+  ['of an issuer for people, for a client of that issuer', () => withClaims({ iss: PEOPLE_IDP })],
   [
-    'that names another issuer, for the client of that issuer',
+    'with a different issuer in iss, for the client of that issuer',
     () => ({ token: withClaims({ iss: OTHER_CLUSTER }), as: foreign }),
   ],
 ];
@@ -296,12 +296,12 @@ const ALGORITHMS: readonly Refusal[] = [
 ];
 
 const HEADERS: readonly Refusal[] = [
-  ['signed by a stranger', () => withClaims({}, strangerKey)],
+  ['signed with an unknown key', () => withClaims({}, strangerKey)],
   [
-    'signed by a stranger with the kid of the issuer',
+    'signed with an unknown key and the kid of the issuer',
     () => withHeader({ kid: cluster.key.kid }, strangerKey),
   ],
-  ['signed by the own key of another client', () => withClaims({}, ownKey)],
+  ['signed with the key of a different client', () => withClaims({}, ownKey)],
   ['with an unknown kid', () => withHeader({ kid: 'unknown' })],
   ['with kid null', () => withHeader({ kid: null })],
   ['with a number as kid', () => withHeader({ kid: 7 })],
@@ -338,7 +338,7 @@ const MALFORMED: readonly Refusal[] = [
   ['a long payload', () => withClaims({ more: 'a'.repeat(9000) })],
   ['a list as payload', () => withPayload('[]')],
   ['a changed signature', () => `${withClaims({}).slice(0, -4)}AAAA`],
-  ['the signature of another text', () => signatureOfAnother()],
+  ['the signature of a different text', () => signatureOfAnother()],
   [
     'with an unknown type',
     () => ({ token: withClaims({}), form: { client_assertion_type: 'urn:x' } }),
@@ -390,9 +390,9 @@ const SVIDS: readonly Refusal[] = [
     'a JWT-SVID for two audiences',
     () => asSvid(jwtSvid(portal, domain.key, { aud: [portal.server.issuer, 'reports'] })),
   ],
-  ['a JWT-SVID of another trust domain', () => asSvid(jwtSvid(portal, otherDomain.key))],
+  ['a JWT-SVID of a different trust domain', () => asSvid(jwtSvid(portal, otherDomain.key))],
   [
-    'a JWT-SVID of another trust domain, whose iss is the right one',
+    'a JWT-SVID of a different trust domain with the right iss',
     () => asSvid(jwtSvid(portal, otherDomain.key, { iss: TRUST_DOMAIN })),
   ],
   ['a JWT-SVID for the client of a cluster', () => asSvid(jwtSvid(portal, domain.key), client)],
@@ -405,7 +405,7 @@ const SVIDS: readonly Refusal[] = [
     () => ({ token: jwtSvid(portal, domain.key, { iss: TRUST_DOMAIN }), as: spiffe }),
   ],
   ['a JWT-SVID that is an ID token', () => asSvid(jwtSvid(portal, domain.key, { nonce: 'n-0S6' }))],
-  ['a JWT-SVID without a client id', () => asSvid(jwtSvid(portal, domain.key), null)],
+  ['a JWT-SVID without a client ID', () => asSvid(jwtSvid(portal, domain.key), null)],
 ];
 
 const REFUSED: readonly Refusal[] = [
