@@ -75,12 +75,12 @@ const subjectOf = ({ id_token: token }: Tokens) =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub: string })
     .sub;
 
-describe('a move from SQLite to the engine of the project', () => {
+describe('a move from SQLite to the database engine of the project', () => {
   test('is refused before the tables exist', async () => {
     expect((await move()).code).toBe(1);
   });
 
-  test('copies everything: clients and people notice nothing', async () => {
+  test('copies everything, so that clients and people notice no difference', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const revoked = await obtainTokens(portal, client, ADA);
@@ -133,7 +133,7 @@ describe('a move from SQLite to the engine of the project', () => {
     }
   });
 
-  test('changes nothing in a database that already has rows', async () => {
+  test('changes nothing in a database that already contains rows', async () => {
     const tables = ['oauth_clients', 'oauth_families', 'oauth_subjects'];
     const before = await countRows(target.url, tables);
     const { code, stderr } = await move();

@@ -63,9 +63,9 @@ async function proves(id: string, secret: string): Promise<boolean> {
 const native =
   'imported as a native application, because it has a redirect URI on loopback or with a private-use scheme';
 
-describe('the clients of another server', () => {
+describe('the import of clients from a different server', () => {
   // @shows AS-41.1, AS-41.3
-  test('better-auth, from a table that it made: the clients work here, with their secrets', async () => {
+  test('better-auth: clients from its real table work here with their secrets', async () => {
     const records = exported('docs/moving/better-auth.md');
     expect(await imported(records)).toEqual({
       written: true,
@@ -87,7 +87,7 @@ describe('the clients of another server', () => {
   });
 
   // @shows AS-41.1, AS-41.3
-  test('Django OAuth Toolkit, from a table that it made: clients work here, with PBKDF2 and plain-text secrets', async () => {
+  test('Django OAuth Toolkit: clients from its real table work here with PBKDF2 or plain-text secrets', async () => {
     expect(await imported(exported('docs/moving/django-oauth-toolkit.md'))).toEqual({
       written: true,
       clients: [
@@ -106,7 +106,7 @@ describe('the clients of another server', () => {
   });
 
   // @shows AS-41.1, AS-41.3
-  test('oidc-provider, from its stored form: line by line in the console', async () => {
+  test('oidc-provider: clients in its stored format are imported line by line in the console', async () => {
     const lines = fixture('oidc-provider.jsonl').trim().split('\n');
     const [shop, phone] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     const file = path.join(folder, 'clients.jsonl');
@@ -127,7 +127,7 @@ describe('the clients of another server', () => {
   });
 
   // @shows AS-41.1, AS-41.3
-  test('Doorkeeper: secrets of SHA-256, and one redirect URI per line', async () => {
+  test('Doorkeeper: accepts secrets hashed with SHA-256, and one redirect URI per line', async () => {
     expect(await imported(exported('docs/moving/doorkeeper.md'))).toEqual({
       written: true,
       clients: [
@@ -140,7 +140,7 @@ describe('the clients of another server', () => {
   });
 
   // @shows AS-41.3
-  test('Laravel Passport: bcrypt is accepted if the host’s hasher is bcrypt of that cost; new secrets are hashed another way', async () => {
+  test('Laravel Passport: accepts bcrypt secrets if the hasher of the host uses that bcrypt cost', async () => {
     const records = exported('docs/moving/laravel-passport.md');
     expect(records).toHaveLength(2);
     const refused = await imported(records);

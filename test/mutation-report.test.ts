@@ -30,24 +30,24 @@ const README = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
 const ASSURANCE = readFileSync(path.join(ROOT, 'docs', 'assurance.md'), 'utf8');
 
 describe('the last result of `npm run mutation`', () => {
-  test('the score is at least the one that docs/assurance.md states', () => {
+  test('has at least the score that docs/assurance.md states', () => {
     const stated = Number(/(\d+(?:\.\d+)?) % of \d+ mutants/.exec(ASSURANCE)?.[1]);
     expect(scoreOf(baseline).score).toBeGreaterThanOrEqual(stated);
   });
 
-  test('every explanation has its mutant, and says something', () => {
+  test('has a mutant for every explanation, and no explanation is empty', () => {
     expect(miscounted(baseline, explanations)).toEqual([]);
     expect(misplaced(explanations, (name) => isCurrent(baseline, name))).toEqual([]);
     expect(explanations.filter(({ why }) => why.length < 20)).toEqual([]);
   });
 
-  test('the page says how many mutants were killed, survive with a reason, and survive without', async () => {
+  test('has the numbers of the page: killed mutants, and survivors with and without a reason', async () => {
     const page = readPage();
     const [shares, unchanged] = [statedShares(page), statedUnchanged(page)];
     expect(await pageOf(baseline, explanations, shares, unchanged)).toBe(page);
   });
 
-  test('at least the share of the code that the page and the README state was mutated', () => {
+  test('covers at least the share of the code that the page and the README state', () => {
     const actual = sharesOf(baseline);
     const stated = statedShares(readPage());
     expect(Object.keys(stated).toSorted()).toEqual(Object.keys(actual).toSorted());
@@ -57,12 +57,12 @@ describe('the last result of `npm run mutation`', () => {
     expect(actual['all']).toBeGreaterThanOrEqual(said);
   });
 
-  test('every source file is in an area, or has a reason why it is in none', () => {
+  test('covers every source file, or has a reason for its exclusion', () => {
     expect(outside().filter((file) => reasonOf(file) === null)).toEqual([]);
   });
 });
 
-describe('a report', () => {
+describe('a mutation report', () => {
   const file = 'tools/mutation/words.ts';
   const found = reportOf('killed');
 
@@ -85,7 +85,7 @@ describe('a report', () => {
     return { [file]: { source: hashOf(file), mutants } };
   }
 
-  test('says how many mutants each test file killed', () => {
+  test('shows how many mutants each test file killed', () => {
     expect(baselineOf(reportOf('survived'))).toEqual({
       [file]: {
         source: hashOf(file),
@@ -98,7 +98,7 @@ describe('a report', () => {
     });
   });
 
-  test('has a lower score after a test is removed, and names the mutant', () => {
+  test('has a lower score after a test is removed, and contains the mutant', () => {
     const changed = reportOf('survived');
     expect(scoreOf(baselineOf(found))).toEqual({ killed: 2, all: 2, score: 100 });
     expect(scoreOf(baselineOf(changed))).toEqual({ killed: 1, all: 2, score: 50 });
@@ -107,7 +107,7 @@ describe('a report', () => {
     expect(openIn(baselineOf(changed), [])).toBe(1);
   });
 
-  test('accepts a survivor that is explained', () => {
+  test('accepts a survivor that has an explanation', () => {
     const changed = reportOf('survived');
     const own = explanationsOf(changed);
     expect(problemsOf(changed, own)).toEqual([]);

@@ -33,7 +33,7 @@ const SCOPES = ['openid', 'orders:read', 'mcp:tools'];
 
 // @shows AS-30.3, AS-30.5
 test.each(waysOf(MOUNTED))(
-  '$name: a removed scope and a removed grant no longer work at the API, /mcp, UserInfo, introspection and an API elsewhere',
+  '$name: a removed scope and a removed grant stop working at every endpoint and API',
   async (mount) => {
     const running = await mount.start(CONFIG);
     onTestFinished(() => running.close());

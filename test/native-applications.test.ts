@@ -73,7 +73,7 @@ function exchange(code: string, redirectUri: string): Promise<Response> {
 
 describe('a native application', () => {
   // @shows AS-7.15, RFC8252-7.3, RFC9700-2.1b
-  test('receives its answer on the loopback port of its request, and exchanges the code with the same address', async () => {
+  test('receives the response on the loopback port of its request, and can exchange the code', async () => {
     const redirectUri = 'http://127.0.0.1:49152/callback';
     const consent = await visitor.visit(
       authorizationUrl(portal, native, { redirect_uri: redirectUri }),
@@ -90,7 +90,7 @@ describe('a native application', () => {
     'http://127.0.0.1/callback',
     'http://127.0.0.1:49153/callback',
     'http://localhost:49152/callback',
-  ])('exchanges a code only with the address of its request, not with %s', async (other) => {
+  ])('exchanges a code only with the redirect URI of its request, not with %s', async (other) => {
     const code = await obtainCode(portal, native, visitor, {
       redirect_uri: 'http://127.0.0.1:49152/callback',
     });
@@ -107,7 +107,7 @@ describe('a native application', () => {
     'http://localhost:08080/callback',
     'http://localhost:0/callback',
     'com.example.desktop:/other',
-  ])('receives no answer elsewhere: %s', async (redirectUri) => {
+  ])('receives no response at a redirect URI that does not match: %s', async (redirectUri) => {
     const refused = await visitor.get(
       authorizationUrl(portal, native, { redirect_uri: redirectUri }),
     );
@@ -117,7 +117,7 @@ describe('a native application', () => {
   });
 
   // @shows AS-7.1, AS-7.15
-  test('a web application receives its answer only at its exact registered address', async () => {
+  test('must use its exact registered redirect URI if it is a web application', async () => {
     const ask = (redirectUri: string) =>
       visitor.get(authorizationUrl(portal, web, { redirect_uri: redirectUri }));
     expect((await ask('http://localhost:8080/callback')).status).toBe(200);
@@ -125,7 +125,7 @@ describe('a native application', () => {
   });
 
   // @shows AS-13.18, RFC8252-7.1, RFC8252-8.4
-  test('can be registered with private-use schemes that have a dot', async () => {
+  test('can be registered with private-use schemes that contain a dot', async () => {
     const registering = (applicationType: string, redirectUri: string) =>
       registerClient(portal, { public: true, applicationType, redirectUris: [redirectUri] });
     await expect(registering('native', 'desktop:/callback')).rejects.toThrow(
@@ -136,7 +136,7 @@ describe('a native application', () => {
   });
 
   // @shows RFC8252-7.1
-  test('receives its answer at its private-use scheme, which the consent screen shows', async () => {
+  test('receives the response at its private-use scheme, which the consent screen shows', async () => {
     const url = authorizationUrl(portal, native, { redirect_uri: PRIVATE_USE });
     const consent = await visitor.visit(url);
     expect(await consent.clone().text()).toContain('com.example.desktop:');
@@ -191,14 +191,14 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
   }
 
   // @shows AS-7.15, RFC8252-7.3
-  test('reaches a program that listens on its own port', async () => {
+  test('the redirect reaches a program that listens on its own loopback port', async () => {
     const redirectUri = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/callback`;
     expect(await answeredAt(redirectUri)).toContain('?code=');
     await page.getByText('back in the application').waitFor();
   });
 
   // @shows RFC8252-7.1
-  test('opens a private-use scheme: the content security policy does not block it', async () => {
+  test('the content security policy allows the redirect to a private-use scheme', async () => {
     expect(await answeredAt(PRIVATE_USE)).toContain('?code=');
   });
 
@@ -210,7 +210,7 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
     ],
     ['a private-use scheme', () => PRIVATE_USE],
     ['a scheme without a dot', () => 'claude://callback'],
-  ])('follows the redirect of a callback over https to %s', async (_, place) => {
+  ])('the browser follows the redirect of an https callback to %s', async (_, place) => {
     leadsTo = place();
     const redirectUri = `https://localhost:${(relay.address() as AddressInfo).port}/callback`;
     for (const decision of ['Deny', 'Allow']) {

@@ -245,12 +245,12 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
       headers: accessToken === undefined ? {} : { Authorization: `Bearer ${accessToken}` },
     });
 
-  test('the token is a parameter of the handler, and token() in services, also in request-scoped ones', async () => {
+  test('passes the token to the handler, and token() works in services, also request-scoped ones', async () => {
     const response = await get('/api/notes', ada);
     expect(await response.json()).toEqual({ names: Array(3).fill('Ada Lovelace') });
   });
 
-  test('a service that requests share gets the token of each request', async () => {
+  test('gives a service that requests share the token of the current request', async () => {
     const { access_token: graces } = await obtainTokens(portal, client, GRACE, {
       scope: 'openid notes:read',
     });
@@ -261,7 +261,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     expect(names).toEqual(expected.map((name) => ({ name })));
   });
 
-  test('without a usable token: 401 with the challenge, with any filters of the application', async () => {
+  test('answers 401 with the challenge if the token is not usable, with any application filters', async () => {
     const bare = await get('/api/notes');
     expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([
       401,
@@ -282,7 +282,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     ]);
   });
 
-  test('a refusal after a handler has begun its response ends the connection, but not the process', async () => {
+  test('closes the connection if a refusal comes after the handler started its response', async () => {
     const response = await get('/api/notes/begun', ada);
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow('terminated');
@@ -290,7 +290,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   });
 
   // @shows AS-12.21
-  test('a refusal has nothing of the body that the handler would send, and adds to its Vary', async () => {
+  test('sends a refusal without body headers that the application set, and keeps its Vary values', async () => {
     const stale = {
       'Content-Length': '3',
       'Content-Encoding': 'gzip',
@@ -316,7 +316,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     await other.close();
   });
 
-  test('a scope that the token or its person lacks: 403, whether the decorator or the handler requires it', async () => {
+  test('answers 403 if the token or the person lacks the scope of the decorator or the handler', async () => {
     const { access_token: narrow } = await obtainTokens(portal, client, ADA, {
       scope: 'notes:read',
     });
@@ -340,7 +340,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     expect((await get('/api/notes/written', nothing)).status).toBe(403);
   });
 
-  test('a controller and its handler may each require a scope: both are needed', async () => {
+  test('requires the scopes of both the controller and the handler', async () => {
     expect(await (await get('/api/both', ada)).json()).toEqual({ names: ['Ada Lovelace'] });
     const { access_token: other } = await obtainTokens(portal, client, ADA, {
       scope: 'notes:write',
@@ -348,7 +348,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     expect((await get('/api/both', other)).status).toBe(403);
   });
 
-  test('each decorator on a handler or a controller adds its scopes, also to those of a base class', async () => {
+  test('adds the scopes of each decorator, also to those of a base class', async () => {
     const tokenWith = async (scope: string) =>
       (await obtainTokens(portal, client, ADA, { scope })).access_token;
     const [reads, writes] = [await tokenWith('notes:read'), await tokenWith('notes:write')];
@@ -358,11 +358,11 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     }
   });
 
-  test('token() without a requirement is a programming error, and lets no request in', async () => {
+  test('throws an error for token() without a requirement, and admits no request', async () => {
     expect((await get('/api/notes/forgotten', ada)).status).toBe(500);
   });
 
-  test('the endpoints are at the root, with any prefix', async () => {
+  test('mounts the endpoints at the root, with any global prefix', async () => {
     const document = await get('/.well-known/openid-configuration');
     expect(await document.json()).toMatchObject({ issuer: portal.url });
     expect((await get('/api/.well-known/openid-configuration')).status).not.toBe(200);
@@ -372,7 +372,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   });
 
   // Nest applies the middleware of modules only below the prefix.
-  test("the endpoints run after the middleware of the application's own modules", async () => {
+  test('runs the endpoints after the middleware of the modules of the application', async () => {
     const portico = PorticoModule.forRoot({ server: portal.server });
     const other = await NestFactory.create(applicationOf(portico), adapter(), { logger: false });
     await other.listen(0, '127.0.0.1');
@@ -382,7 +382,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   });
 
   // As @nestjs/graphql calls a resolver.
-  test('a call that is not an HTTP request is refused, and its handler never runs', async () => {
+  test('refuses a call that is not an HTTP request, without running its handler', async () => {
     const resolver = app.get(Resolver);
     const handler: unknown = Reflect.get(Resolver.prototype, 'notes');
     const creator = app.get(ExternalContextCreator);
@@ -408,8 +408,8 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
 
 const quiet = { logger: false, abortOnError: false } as const;
 
-describe('the module', () => {
-  test('accepts an existing server, which providers can inject', async () => {
+describe('the Nest module', () => {
+  test('accepts an existing server, and providers can inject it', async () => {
     class Asking {
       readonly server: AuthorizationServer;
       constructor(server: AuthorizationServer) {
@@ -427,7 +427,7 @@ describe('the module', () => {
     await app.close();
   });
 
-  test('works in a context without HTTP, such as a command', async () => {
+  test('works in a context without HTTP, such as a console command', async () => {
     const App = moduleOf({ imports: [PorticoModule.forRoot({ server: portal.server })] });
     const context = await NestFactory.createApplicationContext(App, quiet);
     expect(context.get(AUTHORIZATION_SERVER)).toBe(portal.server);
@@ -445,7 +445,7 @@ describe('the module', () => {
     expect(closed).toEqual(['closed']);
   });
 
-  test('refuses to start with a server per request, because its endpoints would not be mounted', async () => {
+  test('refuses a request-scoped server at startup, because it cannot mount its endpoints', async () => {
     const portico = PorticoModule.forRootAsync({
       inject: [REQUEST],
       useFactory: () => ({ server: portal.server }),
@@ -475,7 +475,7 @@ describe('the module', () => {
     await below.close();
   });
 
-  test('refuses a platform that it does not know', async () => {
+  test('refuses an unknown platform', async () => {
     class Another extends ExpressAdapter {
       override getType() {
         return 'another';
@@ -486,7 +486,7 @@ describe('the module', () => {
     await expect(app.init()).rejects.toThrow(/works with Express and Fastify, not with 'another'/);
   });
 
-  test('a store that is out of reach: 503 with Retry-After, and the handler does not run', async () => {
+  test('answers 503 with Retry-After if the store is unavailable, without running the handler', async () => {
     const lost = await startPortal();
     const { access_token: accessToken } = await obtainTokens(lost, await registerClient(lost), ADA);
     const app = await NestFactory.create(

@@ -28,8 +28,8 @@ const asked = (path: string, init: RequestInit = {}) =>
   new Request(`http://internal:3000${path}`, init);
 const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
 
-describe('the route handlers', () => {
-  test('answer the endpoints with the method under which they were exported', async () => {
+describe('the Next route handlers', () => {
+  test('answer only the method under which they are exported', async () => {
     const { handlers } = portico(async () => [portal.server], 'endpoints');
     const discovery = await handlers.GET(asked('/.well-known/openid-configuration'));
     expect(await discovery.json()).toMatchObject({ issuer: portal.url });
@@ -44,7 +44,7 @@ describe('the route handlers', () => {
     expect((await handlers.GET(asked('/oauth/elsewhere'))).status).toBe(404);
   });
 
-  test('start one server per process, when a request comes, however often Next loads the module', async () => {
+  test('start one server per process at the first request, however often Next loads the module', async () => {
     let starts = 0;
     const load = () =>
       portico(async () => {
@@ -59,7 +59,7 @@ describe('the route handlers', () => {
     expect(starts).toBe(1);
   });
 
-  test('start nothing while Next builds, which stops when they first read the request', async () => {
+  test('start nothing during a Next build, which stops when they first read the request', async () => {
     const building = new Proxy(asked('/mcp'), {
       get(target, key) {
         if (key === 'url' || key === 'headers') throw new Error('there is no request');
@@ -78,7 +78,7 @@ describe('the route handlers', () => {
     expect(starts).toBe(0);
   });
 
-  test('start again after a failed start', async () => {
+  test('start again after a startup failure', async () => {
     const failing = [new Error('no database yet')];
     const { handlers, server } = portico(async () => {
       const error = failing.pop();
@@ -90,7 +90,7 @@ describe('the route handlers', () => {
     expect(await server()).toBe(portal.server);
   });
 
-  test('answer below the base path, and behind a prefix of discovery', async () => {
+  test('answer below the base path, and behind a discovery prefix', async () => {
     const below = await startPortal({ config: { base_path: '/auth' } });
     const { handlers } = portico(async () => [below.server], 'below');
     const status = async (path: string) => (await handlers.GET(asked(path))).status;
@@ -101,7 +101,7 @@ describe('the route handlers', () => {
     await below.close();
   });
 
-  test('with two names belong to two servers', async () => {
+  test('use separate servers for two different names', async () => {
     const [one, other] = ['one', 'other'].map((name) => portico(async () => [portal.server], name));
     expect(await one?.server()).toBe(await other?.server());
     const empty = portico(async () => [{ ...portal.server, endpoints: [] }], 'empty');
@@ -119,7 +119,7 @@ describe('withToken', () => {
     return token().user()?.getProfile().name;
   };
 
-  test('in a route handler: a refusal of token() becomes the response', async () => {
+  test('in a route handler: returns the refusal of token() as the response', async () => {
     const call = (headers: HeadersInit) =>
       mount.withToken(asked('/api/notes', { headers }), async () => Response.json({ of: name() }));
     expect(await (await call(bearer(ada))).json()).toEqual({ of: 'Ada Lovelace' });
@@ -136,7 +136,7 @@ describe('withToken', () => {
     await expect(call(bearer(narrow))).rejects.toMatchObject({ code: 'insufficient_scope' });
   });
 
-  test('with headers() no proof fits the request, so a bound token is refused', async () => {
+  test('with headers(): refuses a bound token, because no proof can be checked', async () => {
     const proving = await startPortal({ config: { oauth_server: { dpop: 'accept' } } });
     try {
       const key = newDpopKey();
@@ -156,7 +156,7 @@ describe('withToken', () => {
     }
   });
 
-  test('a refused look-up runs nothing', async () => {
+  test('runs nothing if the token look-up is refused', async () => {
     const failing = {
       ...portal.server,
       lookUpToken: async () => ({ failure: new Response(null, { status: 503 }) }),
@@ -170,7 +170,7 @@ describe('withToken', () => {
     expect(ran).toBe(false);
   });
 
-  test('passes the request to the host, as the endpoints do', async () => {
+  test('passes the request to the host, like the endpoints do', async () => {
     const given: unknown[] = [];
     const noting: AuthorizationServer = {
       ...portal.server,

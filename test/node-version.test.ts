@@ -24,7 +24,7 @@ describeWith('npm')('an application on an older Node', () => {
 
   // @shows HOST-5.7
   test.each(['20', '22'])(
-    'learns from every entry, and from the console, that it needs Node %s',
+    'every entry point and the console report that Node %s is required',
     (major) => {
       const node = path.join(folder, 'node_modules', `old${major}`, 'bin', 'node');
       const run = (...args: readonly string[]) => {

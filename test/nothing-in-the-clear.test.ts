@@ -100,9 +100,9 @@ async function dump(): Promise<string> {
   return JSON.stringify(contents);
 }
 
-describe('no credential is stored in plain text', () => {
+describe('stored credentials', () => {
   // @shows AS-4.3, AS-13.3, AS-18.4, RFC6749-10.3a, RFC9700-4.9, RFC9700-4.14.2d
-  test('the database after a full flow contains no code, token or secret that was issued', async () => {
+  test('are not in plain text in the database after a full flow: no code, token or secret', async () => {
     const contents = await dump();
     for (const [name, value] of handedOut) {
       expect(value.length, name).toBeGreaterThan(20);
@@ -113,7 +113,7 @@ describe('no credential is stored in plain text', () => {
   // This process cannot read the files of a database server.
   const ownFiles = inject('databaseServer') === undefined;
   // @shows AS-18.4
-  test('nor does any file of the storage, including the store if it is a file', async () => {
+  test('are not in plain text in any file of the storage, including a file store', async () => {
     const folder = portal.env['STORAGE_DIR'] ?? '';
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const files = entries
@@ -128,14 +128,14 @@ describe('no credential is stored in plain text', () => {
   });
 
   // @shows AS-19.2, RFC6749-10.3a, RFC9700-4.9
-  test('nor does the log, which reports the faults', async () => {
+  test('are not in the log, which still reports faults', async () => {
     const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
     expect(log).toContain('oauth_access_tokens');
     for (const [name, value] of handedOut) expect(log.includes(value), name).toBe(false);
   });
 
   // @shows AS-18.14
-  test('signing keys are readable only by their owner', async () => {
+  test('that are signing keys can be read only by their owner', async () => {
     const directory = portal.server.config.key_path;
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     const files = await readdir(directory);

@@ -101,10 +101,10 @@ async function untilLogged(
   throw new Error(`None of ${wanted.join(', ')} in the log; its last lines: ${last.join('\n')}`);
 }
 
-describe.each(HERE)('on call, with the fault: %s', (name) => {
+describe.each(HERE)('docs/troubleshooting.md, for the fault: %s', (name) => {
   const fault: Fault = FAULTS[name];
 
-  test('the log has the lines of docs/troubleshooting.md, and did not have them before', async () => {
+  test('quotes log lines that appear with the fault and not before', async () => {
     const wanted = await quoted(fault.section);
     expect(wanted).not.toEqual([]);
     await withFault(name, async (found) => {

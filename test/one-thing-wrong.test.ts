@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-test('a code is exchanged with the redirect URI of its request, not with another one of its client', async () => {
+test('a code is exchanged only with the redirect URI of its request, not a different one', async () => {
   const other = 'https://client.example/other';
   const client = await registerClient(portal, { redirectUris: [REDIRECT_URI, other] });
   const code = await obtainCode(portal, client, await portal.signedIn(ADA));

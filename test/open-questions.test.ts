@@ -243,7 +243,7 @@ async function refusalOf(work: () => Promise<Response>) {
 
 const UNANSWERABLE = { status: 400, title: 'This request can no longer be answered' };
 
-describe('a question that', () => {
+describe('a consent request that', () => {
   test('was answered elsewhere during a reload is not shown, and the page explains this', async () => {
     asUsual();
     const ada = browserOf('ada');
@@ -258,7 +258,7 @@ describe('a question that', () => {
     );
   });
 
-  test('was answered with No while Yes is processed is treated as No: there is no code, and no event about a code', async () => {
+  test('is denied while an approval is processed is denied: no code is issued', async () => {
     asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
@@ -269,7 +269,7 @@ describe('a question that', () => {
     expect(events.map(({ type }) => type)).toEqual(['consent_denied']);
   });
 
-  test('is reloaded with fewer scopes during a reload with more shows only the fewer', async () => {
+  test('was narrowed by a parallel reload is shown only with the fewer scopes', async () => {
     asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
@@ -288,7 +288,7 @@ describe('a question that', () => {
     expect(await tokens.json()).toMatchObject({ scope: 'notes:read' });
   });
 
-  test('is reloaded when its person holds no permission of it is over, also if they hold it again later', async () => {
+  test('was reloaded when the person had none of its permissions has ended permanently', async () => {
     asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
@@ -310,7 +310,7 @@ describe('a question that', () => {
   });
 
   // @shows AS-2.14
-  test('is as old as consent_ttl has expired: it is not shown and cannot be answered', async () => {
+  test('is as old as consent_ttl is not shown and cannot be answered', async () => {
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const questions = [await usual.ask(ada, clientId), await usual.ask(ada, clientId)];
@@ -328,7 +328,7 @@ describe('a question that', () => {
   });
 
   // @shows AS-8.2
-  test('is opened by another person is over for both of them', async () => {
+  test('is opened by a different person ends for both of them', async () => {
     const browser = browserOf('ada');
     const server = start();
     const question = await server.ask(browser, await server.newClient());
@@ -340,7 +340,7 @@ describe('a question that', () => {
   });
 
   // @shows AS-8.10
-  test('is opened in another browser while it waits is a warning in the log, with its client and the request', async () => {
+  test('is opened in a different browser causes a warning with the client and the request', async () => {
     const [ada, elsewhere] = [browserOf('ada'), browserOf('ada')];
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -370,7 +370,7 @@ describe('a question that', () => {
     expect((await refusalOf(() => usual.reload(elsewhere, late))).warnings).toEqual([]);
   });
 
-  test('was not shown cannot be answered', async () => {
+  test('was never shown cannot be answered', async () => {
     const ada = browserOf('ada');
     const { csrf_token: token = '' } = await usual.ask(ada, await usual.newClient());
     const answered = await refusalOf(() =>
@@ -383,7 +383,7 @@ describe('a question that', () => {
     });
   });
 
-  test('is over leaves its client in the log line', async () => {
+  test('has ended still has its client in the log line', async () => {
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -396,7 +396,7 @@ describe('a question that', () => {
   });
 });
 
-describe('the client of a question', () => {
+describe('the client of a consent request', () => {
   // @shows AS-30.3, AS-30.4
   test.each([
     ['was revoked', { revoked_at: 1 }, 'was revoked'],
@@ -411,13 +411,13 @@ describe('the client of a question', () => {
       'is no longer registered for any of the requested scopes',
     ],
     [
-      'has no grants',
+      'has no grant types',
       { grants: '' },
       'was unblocked, and its document has not been fetched since then',
     ],
-    ['is gone', { client_id: 'gone' }, 'was revoked'],
+    ['was deleted', { client_id: 'gone' }, 'was revoked'],
   ])(
-    'that %s gets nothing: its question is not shown and cannot be answered',
+    'that %s gets no response: its request is not shown and cannot be answered',
     async (_, columns, reason) => {
       const ada = browserOf('ada');
       const clientId = await usual.newClient();
@@ -438,7 +438,7 @@ describe('the client of a question', () => {
     },
   );
 
-  test('that is unverified has the redirect URI of its first permission, or gets no code', async () => {
+  test('that is unverified gets a code only if its redirect URI is still registered', async () => {
     asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.selfRegistered();
@@ -451,7 +451,7 @@ describe('the client of a question', () => {
     expect(answerOf(await usual.answer(ada, question)).has('code')).toBe(true);
   });
 
-  test('that is unverified counts as used when a person allows it, and not when they refuse', async () => {
+  test('that is unverified counts as used when a person allows it, not when they deny it', async () => {
     const ada = browserOf('ada');
     const clientId = await usual.selfRegistered();
     const usedAt = async () => (await usual.clients.find(clientId))?.usedAt;
@@ -462,9 +462,9 @@ describe('the client of a question', () => {
   });
 });
 
-describe('a client that is a document, with an open question', () => {
+describe('a client that is a metadata document, with an open consent request', () => {
   // @shows AS-21.8
-  test('continues with the question as it was shown, even if its document has changed', async () => {
+  test('keeps the request as it was shown, even if the document has changed', async () => {
     const ada = browserOf('ada');
     const server = start({ client_id_metadata_documents: true });
     const clientId = `https://client.example/${(browsers += 1)}.json`;
@@ -492,8 +492,8 @@ describe('a client that is a document, with an open question', () => {
   });
 });
 
-describe('a document that is fresh', () => {
-  test('is read again for a scope that this process offers and another did not, and for no other request', async () => {
+describe('a cached metadata document', () => {
+  test('is fetched again only for a scope that the process that cached it did not offer', async () => {
     const host = await startDocumentHost();
     onTestFinished(() => host.close());
     const documents = { client_id_metadata_documents: true };
@@ -532,7 +532,7 @@ describe('a document that is fresh', () => {
   });
 });
 
-describe('a rule that starts to apply after a question was shown', () => {
+describe('a rule that starts to apply after a consent request was shown', () => {
   const NO_WAY = { ...UNANSWERABLE, warnings: [] };
   async function expectRefused(
     server: Server,
@@ -577,7 +577,7 @@ describe('a rule that starts to apply after a question was shown', () => {
   });
 
   // @shows AS-27.2
-  test('of the profile of its client applies to the answer', async () => {
+  test('for the profile of the client applies to the answer', async () => {
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -587,7 +587,7 @@ describe('a rule that starts to apply after a question was shown', () => {
 });
 
 describe('a person', () => {
-  test('who holds no permission of the request gets no question: the client gets an error, and the log contains the reason', async () => {
+  test('who has no permission of the request is not asked: the client gets an error, with a log line', async () => {
     asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
@@ -602,7 +602,7 @@ describe('a person', () => {
     ]);
   });
 
-  test('is checked once: the question and Yes ask for each permission one time, and No for none', async () => {
+  test('has each permission checked once for the page and once for Yes, and not for No', async () => {
     asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
@@ -620,7 +620,7 @@ describe('a person', () => {
   });
 
   // @shows AS-19.1
-  test('who allows is in the audit, with what they allowed', async () => {
+  test('who allows a client is in the audit log, with what they allowed', async () => {
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -654,7 +654,7 @@ describe('a person', () => {
     });
   });
 
-  test("sees in the host's own view no self-given name, and the address to which the answer goes", async () => {
+  test('sees in a custom view the redirect host of an unverified client, not the name it chose', async () => {
     const render = async (_: string, data: Readonly<Record<string, unknown>>) => {
       shown = data;
       return '<form><input type="hidden" name="request_id" value="x"></form>';
@@ -681,7 +681,7 @@ describe('a person', () => {
   });
 });
 
-describe('a request that does not lead to a question', () => {
+describe('an authorization request without a consent screen', () => {
   const FOREIGN = 'https://client.example/callback';
   /** Returns what the client or the page gets, and the log lines. */
   async function refused(server: Server, at: string, browser = browserOf('ada')) {
@@ -703,40 +703,40 @@ describe('a request that does not lead to a question', () => {
   test.each([
     ['a revoked client', { revoked_at: 1 }, {}, (id: string) => `the client ${id} was revoked`],
     [
-      'an address that differs in its query',
+      'a redirect URI that differs in its query',
       { redirect_uris: `["${FOREIGN}?a=1"]` },
       { redirect_uri: `${FOREIGN}?a=2` },
       (id: string) =>
         `the redirect_uri is "${FOREIGN}?…", but the client ${id} is registered with "${FOREIGN}?…", and they differ in parts that the log does not show`,
     ],
     [
-      'an address on another port',
+      'a redirect URI on a different port',
       { redirect_uris: '["http://127.0.0.1:1/cb"]' },
       { redirect_uri: 'http://127.0.0.1:2/cb' },
       (id: string) =>
         `the redirect_uri is "http://127.0.0.1:2/cb", but the client ${id} is registered with "http://127.0.0.1:1/cb"; only a native application may use another port`,
     ],
     [
-      'an address, and has none',
+      'a redirect URI, but none is registered',
       { redirect_uris: '[]' },
       {},
       (id: string) =>
         `the redirect_uri is "${FOREIGN}", but the client ${id} is registered with none`,
     ],
     [
-      'none of its addresses',
+      'an unregistered redirect URI',
       { redirect_uris: `["${FOREIGN}","https://client.example/other"]` },
       { redirect_uri: 'https://client.example/third' },
       (id: string) =>
         `the redirect_uri is "https://client.example/third", but the client ${id} is registered with "${FOREIGN}", "https://client.example/other"`,
     ],
     [
-      'no address',
+      'no redirect URI',
       {},
       { redirect_uri: '' },
       (id: string) => `the client ${id} sent no redirect_uri, or more than one`,
     ],
-  ])('gets an error page if it names %s', async (_, columns, changes, reason) => {
+  ])('gets an error page if it contains %s', async (_, columns, changes, reason) => {
     const clientId = await usual.newClient();
     await put(clientId, columns);
     const found = await refused(usual, usual.asking(clientId, changes));
@@ -751,43 +751,43 @@ describe('a request that does not lead to a question', () => {
   // @shows AS-19.4
   test.each<[string, Record<string, string | number>, Record<string, string>, string, string]>([
     [
-      'of a client without the grant',
+      'a client without the grant type',
       { grants: 'client_credentials refresh_token' },
       {},
       'unauthorized_client',
       'the client is registered only for client_credentials, refresh_token',
     ],
     [
-      'of a client that has to push',
+      'a client that must push its requests',
       { pushes_requests: 1 },
       {},
       'invalid_request',
       'the client is registered to push its requests, and did not push this one',
     ],
     [
-      'for openid, without a key',
+      'the scope openid without a signing key',
       { scope: 'openid notes:read' },
       { scope: 'openid' },
       'invalid_scope',
       'there is no signing key in ',
     ],
     [
-      'without a code_challenge',
+      'no code_challenge',
       {},
       { code_challenge: '' },
       'invalid_request',
       'no code_challenge was sent',
     ],
     [
-      'that names a mode',
+      'an unsupported response_mode',
       {},
       { response_mode: 'fragment' },
       'invalid_request',
       'the response_mode is "fragment"',
     ],
-    ['that prompts', {}, { prompt: 'create' }, 'invalid_request', 'the prompt is "create"'],
+    ['prompt=create', {}, { prompt: 'create' }, 'invalid_request', 'the prompt is "create"'],
   ])(
-    'sends the client an error with the state, and its reason is in the log: %s',
+    'sends the client an error with the state, and logs the reason: %s',
     async (_, columns, changes, error, reason) => {
       const clientId = await usual.newClient();
       await put(clientId, columns);
@@ -804,7 +804,7 @@ describe('a request that does not lead to a question', () => {
     },
   );
 
-  test('leads to a question after all if its scopes are valid, with any number of spaces between them', async () => {
+  test('is not caused by response_mode=query, extra spaces in prompt or an unknown language', async () => {
     const clientId = await usual.newClient();
     for (const changes of [
       { response_mode: 'query' },
@@ -818,7 +818,7 @@ describe('a request that does not lead to a question', () => {
   });
 
   // @shows AS-24.1, AS-24.5
-  test('has a dpop_jkt that is not a thumbprint or is repeated, also after it has waited; without DPoP it is not read', async () => {
+  test('is the result of an invalid or repeated dpop_jkt, which is ignored without DPoP', async () => {
     const server = start({ dpop: 'accept' });
     const clientId = await server.newClient();
     const jkt = 'x'.repeat(43);
@@ -854,7 +854,7 @@ describe('a request that does not lead to a question', () => {
   });
 
   // @shows AS-7.13
-  test('takes no more room in a cookie for empty or many repeated parameters', async () => {
+  test('needs no more space in a cookie for empty or many repeated parameters', async () => {
     const own = await usual.selfRegistered();
     const sizeOf = async (more: string) => {
       const away = await usual.send(browserOf(null), usual.asking(own) + more);
@@ -867,7 +867,7 @@ describe('a request that does not lead to a question', () => {
     expect(await sizeOf('&state=a'.repeat(50))).toBe(twice);
   });
 
-  test('names a scope that the client has, and that the server no longer has', async () => {
+  test('is the result of a scope that the client has and the server no longer has', async () => {
     const clientId = await usual.newClient();
     await put(clientId, { scope: 'notes:read notes:gone' });
     const { told } = await refused(usual, usual.asking(clientId, { scope: 'notes:gone' }));
@@ -879,7 +879,7 @@ describe('a request that does not lead to a question', () => {
   });
 
   // @shows AS-27.2
-  test('comes from a client that does not meet its profile; an unverified one is not named', async () => {
+  test('is the result of a client that violates its profile; an unverified one is not named', async () => {
     for (const [clientId, called] of [
       [await usual.newClient(), 'Notebook'],
       [await usual.selfRegistered(), 'The application that brought you here'],
@@ -899,7 +899,7 @@ describe('a request that does not lead to a question', () => {
   });
 
   // @shows RFC9126-2.3
-  test('is refused if it is pushed without an address, or with one that the client does not have', async () => {
+  test('is refused if it is pushed without a redirect URI or with an unregistered one', async () => {
     const server = start({ pushed_authorization_requests: 'accept' });
     const clientId = await server.newClient();
     for (const [redirectUri, reason] of [
@@ -929,7 +929,7 @@ describe('a request that does not lead to a question', () => {
 
 describe('"Not you?"', () => {
   // @shows AS-8.6
-  test('shows the next person who signs in the same question', async () => {
+  test('shows the same consent request to the next person who signs in', async () => {
     const server = start({ languages: true, dpop: 'accept', audience: 'https://host.example/api' });
     const browser = browserOf('ada');
     const asked = {
@@ -979,7 +979,7 @@ describe('"Not you?"', () => {
   });
 });
 
-describe('a code', () => {
+describe('an authorization code', () => {
   test('is valid for exactly code_ttl', async () => {
     const ada = browserOf('ada');
     const server = start({ code_ttl: 90 });
@@ -995,7 +995,7 @@ describe('a code', () => {
   });
 });
 
-describe('what was allowed before', () => {
+describe('the access that a person allowed before', () => {
   test('is shown only if clients may ask for more, also after a reload', async () => {
     const ada = browserOf('ada');
     const more = start({ challenge: true, audience: 'https://host.example/api' });
@@ -1019,7 +1019,7 @@ describe('what was allowed before', () => {
     }
   });
 
-  test('is granted only if clients may ask for more at the time of the answer', async () => {
+  test('is granted again only if clients may ask for more at the time of the answer', async () => {
     const ada = browserOf('ada');
     const more = start({ challenge: true, audience: 'https://host.example/api' });
     const less = start({ audience: 'https://host.example/api' });

@@ -32,7 +32,7 @@ afterAll(() => portal.close());
 const fetched = async () =>
   (await (await fetch(`${portal.server.issuer}/oauth/openapi.json`)).json()) as Document;
 
-describe('the description of the endpoints', () => {
+describe('the OpenAPI description of the endpoints', () => {
   // @shows AS-55.1
   test('is valid OpenAPI 3.1, with every feature turned on', async () => {
     const document = JSON.parse(await openApiText()) as Record<string, unknown>;
@@ -56,7 +56,7 @@ describe('the description of the endpoints', () => {
     expect(described.toSorted()).toEqual(offered.toSorted());
   });
 
-  test('has the origin as its server, and the paths that clients request', async () => {
+  test('has the issuer origin as its server, and the paths that clients request', async () => {
     const { servers, paths } = await fetched();
     expect(servers).toEqual([{ url: new URL(portal.server.issuer).origin }]);
     expect(Object.keys(paths)).toEqual(
@@ -72,7 +72,7 @@ describe('the description of the endpoints', () => {
   });
 
   // @shows AS-55.1
-  test('can be read by pages of any origin, and says if it has not changed', async () => {
+  test('can be read by pages of any origin, and is answered with 304 if it has not changed', async () => {
     const first = await fetch(`${portal.server.issuer}/oauth/openapi.json`, {
       headers: { Origin: 'https://tools.example' },
     });
@@ -86,7 +86,7 @@ describe('the description of the endpoints', () => {
 });
 
 // @shows AS-55.3, AS-2.55
-test('without the switch, there is no description', async () => {
+test('the OpenAPI description is 404 if the setting is off', async () => {
   const off = await startPortal();
   try {
     expect((await fetch(`${off.server.issuer}/oauth/openapi.json`)).status).toBe(404);
@@ -111,7 +111,7 @@ describe('the comparison of responses with the description', () => {
       'a type',
       answer({ access_token: 'a', token_type: 'Bearer', expires_in: '3600', scope: 'openid' }),
     ],
-  ])('finds %s that is not described', async (_, response) => {
+  ])('reports %s that is not described', async (_, response) => {
     expect(await undescribed('POST', TOKEN, response)).not.toBeNull();
   });
 

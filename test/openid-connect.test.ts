@@ -111,7 +111,7 @@ describe('openid-client', () => {
   });
 
   // @shows AS-11.1, OIDC-12.2
-  test('refreshes: a new ID token without a nonce, for the same subject', async () => {
+  test('refreshes, and gets a new ID token without a nonce, for the same subject', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const first = await openid.authorizationCodeGrant(config, callback, checks);
     const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
@@ -120,7 +120,7 @@ describe('openid-client', () => {
   });
 
   // @shows OIDC-5.3.3
-  test('a used refresh token again: the whole family ends, including its successor', async () => {
+  test('cannot use a refresh token twice: the whole family is revoked, including its successor', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const first = await openid.authorizationCodeGrant(config, callback, checks);
     const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
@@ -133,7 +133,7 @@ describe('openid-client', () => {
   });
 
   // @shows AS-1.3, AS-10.5, OIDC-3.1.2.1c, OIDC-5.3.3
-  test('without openid there is no ID token and no UserInfo', async () => {
+  test('without the scope openid gets no ID token and no UserInfo', async () => {
     const { callback, checks } = await authorize(config, ADA, 'notes:read profile');
     const tokens = await openid.authorizationCodeGrant(config, callback, checks);
     expect(tokens.id_token).toBeUndefined();
@@ -144,7 +144,7 @@ describe('openid-client', () => {
 
   // @shows AS-11.1, RFC6749-10.3b, RFC9700-4.6, OIDC-2a, OIDC-3.1.3.6, OIDC-5.4a
   // @shows RFC10017-9.1
-  test('with only the scope openid, reveals only the subject', async () => {
+  test('with only the scope openid gets only the subject', async () => {
     const { callback, checks } = await authorize(config, ADA, 'openid');
     const tokens = await openid.authorizationCodeGrant(config, callback, checks);
     const claims = tokens.claims();
@@ -160,7 +160,7 @@ describe('openid-client', () => {
   });
 
   // @shows AS-4.7, OIDC-2c, OIDC-8
-  test('the subject is the same for all applications, differs between people, and reveals neither', async () => {
+  test('gets a subject that is the same in all applications, differs by person and reveals neither', async () => {
     const other = await registerClient(portal);
     const elsewhere = await discover(other, openid.ClientSecretPost(other.secret));
     const subjects: string[] = [];
@@ -184,7 +184,7 @@ describe('openid-client', () => {
 
   // @shows AS-9.1, AS-13.3, AS-14.1, RFC9700-2.2.2
   // @shows RFC10017-6.3.2.3a, RFC10017-6.3.3.1a
-  test('a public client signs in with only PKCE', async () => {
+  test('signs a person in as a public client with only PKCE', async () => {
     const own = await registerClient(portal, { public: true });
     const configuration = await discover(own, openid.None());
     const { callback, checks } = await authorize(configuration, ADA);
@@ -193,7 +193,7 @@ describe('openid-client', () => {
     await openid.refreshTokenGrant(configuration, tokens.refresh_token ?? '');
   });
 
-  test('client credentials', async () => {
+  test('gets a token with client credentials', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -206,7 +206,7 @@ describe('openid-client', () => {
   });
 
   // @shows RFC7636-4.6
-  test('a code with the wrong verifier is invalid_grant, and is used up', async () => {
+  test('gets invalid_grant for a wrong code verifier, and the code is used up', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const wrong = { ...checks, pkceCodeVerifier: openid.randomPKCECodeVerifier() };
     const attempt = () => openid.authorizationCodeGrant(config, callback, wrong);
@@ -221,7 +221,7 @@ describe('oauth4webapi', () => {
   const insecure = { [oauth.allowInsecureRequests]: true } as const;
 
   // @shows AS-1.3, AS-2.2, RFC8414-3, RFC8414-3.3, RFC9700-2.6a, DISCOVERY-4, DISCOVERY-4.3
-  test('discovers both documents, and the key set has the key of the ID token', async () => {
+  test('discovers both metadata documents, and finds the key of the ID token in the key set', async () => {
     const issuer = new URL(portal.url);
     const oidc = await oauth.processDiscoveryResponse(
       issuer,
@@ -302,12 +302,12 @@ describe('the metadata', () => {
 
   // @shows AS-1.2, AS-2.2, AS-6.9, AS-20.3, RFC8414-2a, RFC8414-2b, RFC8414-3.1, RFC8414-3.2, RFC9207-2.3
   // @shows RFC9700-2.1.1e, RFC9700-2.6a
-  test('of the authorization server names every endpoint and everything that is enabled, and nothing else', async () => {
+  test('of the authorization server contains exactly the endpoints and features that are enabled', async () => {
     expect(await metadata('oauth-authorization-server')).toEqual(common(portal.url));
   });
 
   // @shows AS-6.7, OIDC-3.1.2.6b, OIDC-8, DISCOVERY-3a, DISCOVERY-3b, DISCOVERY-4.1
-  test('of the OpenID provider says the same, plus its own members', async () => {
+  test('of the OpenID provider contains the same, plus its own members', async () => {
     const claims = [
       'name',
       'family_name',
@@ -351,7 +351,7 @@ describe('UserInfo', () => {
   });
 });
 
-describe('UserInfo accepts the token in a form body too', () => {
+describe('UserInfo, with the token in a form body,', () => {
   let tokens: Tokens;
   beforeAll(async () => {
     tokens = await obtainTokens(portal, client, ADA, { scope: 'openid email' });
@@ -368,7 +368,7 @@ describe('UserInfo accepts the token in a form body too', () => {
   }
 
   // @shows AS-10.6, RFC6750-2.2
-  test('with the right media type: the same answer as with the header', async () => {
+  test('gives the same answer as with the header if the media type is right', async () => {
     const answer = await post(form());
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await answer.json()).toEqual({
@@ -379,20 +379,20 @@ describe('UserInfo accepts the token in a form body too', () => {
   });
 
   // @shows AS-10.6, RFC6750-2
-  test('next to an Authorization header it is invalid_request, with any value in the header', async () => {
+  test('answers invalid_request if there is also an Authorization header, with any value', async () => {
     for (const header of [`Bearer ${tokens.access_token}`, 'Bearer other', 'Basic YTpi']) {
       await expectInvalidRequest(await post(form(), { Authorization: header }));
     }
   });
 
   // @shows AS-10.6, RFC6750-2
-  test('a repeated one is invalid_request', async () => {
+  test('answers invalid_request if the token is repeated', async () => {
     const twice = form();
     twice.append('access_token', tokens.access_token);
     await expectInvalidRequest(await post(twice));
   });
 
-  test('an invalid one is invalid_token, and an empty one is treated as missing', async () => {
+  test('answers invalid_token for an invalid token, and treats an empty one as missing', async () => {
     expect((await post(form('garbage'))).headers.get('www-authenticate')).toContain(
       'error="invalid_token"',
     );
@@ -404,7 +404,7 @@ describe('UserInfo accepts the token in a form body too', () => {
   });
 
   // @shows RFC6750-2.2
-  test('no other body is read for a token, and the header is enough with a form that has none', async () => {
+  test('reads no other body, and accepts the header together with a form without a token', async () => {
     const text = `access_token=${tokens.access_token}`;
     expect((await post(text, { 'Content-Type': 'text/plain' })).status).toBe(401);
     const json = JSON.stringify({ access_token: tokens.access_token });
@@ -419,7 +419,7 @@ describe('UserInfo accepts the token in a form body too', () => {
 
 describe('signing keys', () => {
   // @shows AS-4.8, AS-7.7, AS-11.5, MCP-7.7
-  test('without one, openid is invalid_scope before a person gets a question, and everything else works', async () => {
+  test('that are missing cause invalid_scope only for openid, before a person is asked', async () => {
     const keyless = await startPortal({ signingKey: false });
     try {
       const own = await registerClient(keyless);
@@ -439,7 +439,7 @@ describe('signing keys', () => {
   });
 
   // @shows AS-5.3
-  test('without a key of the algorithm that a client has set since openid was allowed, the code stays valid, and the log names the algorithm', async () => {
+  test('that lack the algorithm of a client keep its code valid, and the log has the algorithm', async () => {
     const client = await registerClient(portal);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const signedWith = (algorithm: string) =>
@@ -460,7 +460,7 @@ describe('signing keys', () => {
   });
 
   // @shows AS-6.8, AS-11.2, AS-13.6, OIDC-10.1.1, DISCOVERY-3c
-  test('a new key signs from then on, and the previous one stays published', async () => {
+  test('that are new sign from then on, and the previous key stays published', async () => {
     const sign = async () => {
       const { callback, checks } = await authorize(config, ADA, 'openid');
       return openid.authorizationCodeGrant(config, callback, checks);
@@ -480,7 +480,7 @@ describe('signing keys', () => {
 });
 
 describe('a key file that cannot be read', () => {
-  test('is skipped if it is retired; if it is the newest, no other key signs in its place', async () => {
+  test('is skipped if it is retired; if it is the newest, no other key signs instead', async () => {
     const portal = await startPortal();
     try {
       const client = await registerClient(portal);
@@ -507,11 +507,11 @@ describe('a key file that cannot be read', () => {
   });
 });
 
-describe('a key that is not for signing with RS256', () => {
+describe('a key that is not suitable for RS256', () => {
   test.each([
-    ['too short', { modulusLength: 1024 }, {}],
-    ['for another algorithm', { modulusLength: 2048 }, { alg: 'PS512' }],
-    ['for encryption', { modulusLength: 2048 }, { use: 'enc' }],
+    ['a key that is too short', { modulusLength: 1024 }, {}],
+    ['a key for a different algorithm', { modulusLength: 2048 }, { alg: 'PS512' }],
+    ['a key for encryption', { modulusLength: 2048 }, { use: 'enc' }],
   ])('signs nothing: %s', async (_, options, fields) => {
     const own = await startPortal({ signingKey: false });
     try {
@@ -535,7 +535,7 @@ describe('documents that clients may cache', () => {
     '/.well-known/openid-configuration',
     '/.well-known/oauth-authorization-server',
     '/.well-known/jwks.json',
-  ])('%s has an ETag, and a request with that tag is answered with 304', async (document) => {
+  ])('%s has an ETag, and a request with that ETag is answered with 304', async (document) => {
     const ask = (headers = {}) => fetch(portal.url + document, { headers });
     const first = await ask();
     const tag = first.headers.get('etag') ?? '';
@@ -555,7 +555,7 @@ describe('documents that clients may cache', () => {
     expect([other.status, await other.text()]).toEqual([200, await first.text()]);
   });
 
-  test('the key set gains a key that another process generates, and loses one that it removes', async () => {
+  test('the key set gains a key that a different process generates, and loses one that it removes', async () => {
     const own = await startPortal();
     try {
       const directory = own.server.config.key_path;
@@ -619,7 +619,7 @@ describe('pages of any origin', () => {
   const NAMED = 'Authorization, Content-Type, MCP-Protocol-Version';
 
   // @shows AS-6.27
-  test('may send any header fields, such as those of tracing', async () => {
+  test('may send any header fields, such as tracing headers', async () => {
     const traced = 'authorization,baggage,content-type,sentry-trace,traceparent';
     for (const path of ['/oauth/token', '/oauth/userinfo', '/.well-known/jwks.json'])
       expect(await preflightWith(traced, path)).toBe(
@@ -630,15 +630,15 @@ describe('pages of any origin', () => {
 
   // @shows AS-6.27
   test.each([
-    ['what is not a name of a field', 'x y, <b>, x:1, x;y, "x", x-ok', `${NAMED}, x-ok`],
+    ['what is not a valid field name', 'x y, <b>, x:1, x;y, "x", x-ok', `${NAMED}, x-ok`],
     ['the same name twice', 'x-a, x-a,X-A ,,authorization', `${NAMED}, x-a, X-A`],
-    ['a star', '*', `${NAMED}, *`],
+    ['an asterisk', '*', `${NAMED}, *`],
     [
-      'more than any browser asks for',
+      'more fields than any browser requests',
       Array.from({ length: 400 }, (_, at) => `x-${at}`).join(),
       NAMED,
     ],
-  ])('are not told %s', async (_, asked, told) => {
+  ])('are not allowed %s as a request header', async (_, asked, told) => {
     expect(await preflightWith(asked)).toBe(told);
   });
 

@@ -19,14 +19,11 @@ import { alertRules, dashboardExpressions, OPERATE, usedMetrics } from './suppor
  * Prometheus from Debian's package `prometheus`, with the files of examples/operate. All times are
  * a hundredth of the original.
  */
-describe('promtool', () => {
+describe('the rules of examples/operate, with promtool', () => {
   test.each([
-    ['takes the rules', ['check', 'rules', 'alerts.yml']],
-    ['takes the configuration', ['check', 'config', 'prometheus.yml']],
-    [
-      'sees each rule fire on its fault alone, and none while all is well',
-      ['test', 'rules', 'alerts.test.yml'],
-    ],
+    ['accepts the rules', ['check', 'rules', 'alerts.yml']],
+    ['accepts the configuration', ['check', 'config', 'prometheus.yml']],
+    ['finds that each rule fires only on its fault', ['test', 'rules', 'alerts.test.yml']],
   ])('%s', async (_, args) => {
     const { stdout } = await promisify(execFile)('promtool', args, { cwd: OPERATE });
     expect(stdout).toContain('SUCCESS');
@@ -199,7 +196,7 @@ async function ageTokens(databaseUrl: string): Promise<void> {
   }
 }
 
-test('every metric and label in the dashboard and the rules reaches Prometheus, and every panel shows data', async () => {
+test('every metric and label of dashboard and rules is in Prometheus, and every panel has data', async () => {
   await operated(true, async ({ installation, load, prometheus }) => {
     await load.refresh(load.deadToken);
     await load.refresh(load.spent[0] ?? '');

@@ -9,20 +9,17 @@ const RULES = alertRules();
 const operating = readFileSync(path.join(ROOT, 'docs', 'operating.md'), 'utf8');
 
 describe('each alert of examples/operate', () => {
-  test.each(RULES)(
-    '$name has a section in docs/operating.md, to which its link leads',
-    ({ name, runbook }) => {
-      expect(runbook).toBe(`docs/operating.md#${name.toLowerCase()}`);
-      expect(operating).toContain(`\n### ${name}\n`);
-    },
-  );
+  test.each(RULES)('$name links to its section in docs/operating.md', ({ name, runbook }) => {
+    expect(runbook).toBe(`docs/operating.md#${name.toLowerCase()}`);
+    expect(operating).toContain(`\n### ${name}\n`);
+  });
 
-  test.each(RULES)('$name fires in its own test', ({ name }) => {
+  test.each(RULES)('$name fires in its promtool test', ({ name }) => {
     const tests = readFileSync(path.join(OPERATE, 'alerts.test.yml'), 'utf8');
     expect(tests).toMatch(new RegExp(`alertname="${name}"`));
   });
 
-  test.each(RULES)('$name is about data that the dashboard shows', ({ name, expression }) => {
+  test.each(RULES)('$name uses data that the dashboard shows', ({ name, expression }) => {
     const shown = new Set(
       dashboardExpressions().flatMap((panel) =>
         usedMetrics(panel.expression).map(({ metric }) => metric),

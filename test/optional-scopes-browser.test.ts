@@ -66,7 +66,7 @@ async function open(locale: string, javaScriptEnabled: boolean): Promise<Page> {
 }
 
 // @shows AS-8.23, AS-8.24
-test('works by keyboard and without a script', async () => {
+test('the checkboxes for optional scopes work by keyboard and without JavaScript', async () => {
   const page = await open('en', false);
   const focused = () => page.locator(':focus');
   const boxes: string[] = [];
@@ -96,7 +96,7 @@ test('works by keyboard and without a script', async () => {
 
 // @shows AS-40.4
 test.each(['en', 'de', 'fr', 'es', 'pt', 'ja', 'zh-CN', 'ar'])(
-  'in %s is not wider than a phone of 320 pixels, and axe finds no fault',
+  'in %s the page fits a phone of 320 pixels, and axe finds no fault',
   async (locale) => {
     const page = await open(locale, true);
     expect(await page.locator('input[type=checkbox]').count()).toBe(3);

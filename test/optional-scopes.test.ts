@@ -78,7 +78,7 @@ const scopesOf = ({ scope }: Pick<Tokens, 'scope'>) => scope.split(' ').toSorted
 const refusalOf = (answer: Response) => locationOf(answer).searchParams.get('error');
 
 // @shows AS-8.23
-test('off: the page has no boxes, and fields of the form change nothing', async () => {
+test('without optional scopes the page has no checkboxes, and form fields for them are ignored', async () => {
   const there = await off.signedIn(ADA);
   const page = await there.visit(authorizationUrl(off, client, { scope: 'email notes:read' }));
   expect(await boxes(page)).toEqual({});
@@ -88,9 +88,9 @@ test('off: the page has no boxes, and fields of the form change nothing', async 
   expect(scopesOf((await response.json()) as Tokens)).toEqual(['email', 'notes:read']);
 });
 
-describe('a scope that may be left out', () => {
+describe('a scope that the person may leave out', () => {
   // @shows AS-8.23
-  test('has a checked box, and one that may not has none', async () => {
+  test('has a checked checkbox, and a required scope has no checkbox', async () => {
     expect(await boxes(await ask('profile email notes:read notes:write'))).toEqual({
       email: true,
       'notes:write': true,
@@ -105,7 +105,7 @@ describe('a scope that may be left out', () => {
     ],
     [['email'], ['email', 'notes:read']],
     [[], ['notes:read']],
-  ])('is granted only if its box is checked: %j', async (checked, granted) => {
+  ])('is granted only if its checkbox is checked: %j', async (checked, granted) => {
     const tokens = await tokensOf(await allow(await ask('email notes:read notes:write'), checked));
     expect(scopesOf(tokens)).toEqual(granted);
     const refreshed = (await (
@@ -118,7 +118,7 @@ describe('a scope that may be left out', () => {
   });
 
   // @shows AS-8.23
-  test('cannot come back in a refresh', async () => {
+  test('cannot come back through a refresh', async () => {
     const tokens = await tokensOf(await allow(await ask('email notes:read')));
     const wider = await refresh(portal, client, tokens.refresh_token, {
       scope: 'email notes:read',
@@ -127,14 +127,14 @@ describe('a scope that may be left out', () => {
   });
 
   // @shows AS-8.23
-  test('leaves nothing to grant if it is the only scope, and the client gets an error', async () => {
+  test('leaves nothing to grant if it is the only scope, so the client gets an error', async () => {
     expect(refusalOf(await allow(await ask('email notes:write')))).toBe('access_denied');
   });
 });
 
-describe('a scope that may be added', () => {
+describe('a scope that the person may add', () => {
   // @shows AS-8.24
-  test('is shown with an empty box if the client does not request it, and granted if its box is checked', async () => {
+  test('has an empty checkbox if the client did not request it, and is granted if it is checked', async () => {
     const page = await ask('notes:read');
     expect(await boxes(page)).toEqual({ 'notes:write': false });
     expect(await page.clone().text()).toContain('You can also allow');
@@ -172,9 +172,9 @@ describe('a scope that may be added', () => {
   });
 });
 
-describe('what the server no longer allows is not granted, with any boxes checked', () => {
+describe('a scope that became unavailable is not granted, even if its checkbox is checked:', () => {
   // @shows AS-8.25
-  test('a permission that the person lost since', async () => {
+  test('the person has lost the permission', async () => {
     const page = await ask('notes:read');
     await portal.deny(ADA, 'notes.edit');
     try {
@@ -186,7 +186,7 @@ describe('what the server no longer allows is not granted, with any boxes checke
 
   // @shows AS-8.25
   test.each(['notes:read', 'notes:read notes:write'])(
-    'a scope that the client lost since: %s was requested',
+    'the client has lost the scope, and %s was requested',
     async (scope) => {
       const page = await ask(scope);
       await portal.server.clients.update(client.id, { removeScopes: ['notes:write'] });
@@ -195,7 +195,7 @@ describe('what the server no longer allows is not granted, with any boxes checke
   );
 
   // @shows AS-8.25
-  test('a permission that came after the page was shown: the person did not see its scope', async () => {
+  test('the person gained the permission after the page was shown', async () => {
     await portal.deny(ADA, 'notes.edit');
     const page = await ask('notes:read');
     await portal.grant(ADA, 'notes.edit');
@@ -211,14 +211,14 @@ test.each([
   { 'scope.__proto__': 'on', 'scope.constructor': 'on' },
   { 'scope.': 'on', 'scope.notes:write ': 'on', 'SCOPE.notes:write': 'on' },
   { 'scope.notes:write': '' },
-])('fields that the page did not have grant nothing: %j', async (fields) => {
+])('form fields that were not on the page grant nothing: %j', async (fields) => {
   expect(scopesOf(await tokensOf(await allow(await ask('notes:read'), [], fields)))).toEqual([
     'notes:read',
   ]);
 });
 
 // @shows AS-8.25
-test('a repeated field is refused, and the person can still answer', async () => {
+test('a repeated form field is refused, and the person can still answer', async () => {
   const page = await ask('notes:read notes:write');
   const html = await page.clone().text();
   const hidden = (name: string) =>
@@ -237,9 +237,9 @@ test('a repeated field is refused, and the person can still answer', async () =>
   expect(scopesOf(await tokensOf(await allow(page)))).toEqual(['notes:read']);
 });
 
-describe('the answer', () => {
+describe('the answer of the person', () => {
   // @shows AS-8.26
-  test('twice with the same boxes gives one code that works, for the same scopes', async () => {
+  test('sent twice with the same checkboxes gives one code, for the same scopes', async () => {
     const page = await ask('email notes:read');
     const [first, second] = await Promise.all([allow(page, ['email']), allow(page, ['email'])]);
     const results = await Promise.all(
@@ -252,7 +252,7 @@ describe('the answer', () => {
   });
 
   // @shows AS-8.26
-  test('again with other boxes changes nothing, and the page says that the request was answered', async () => {
+  test('sent again with other checkboxes changes nothing, and the page reports the first answer', async () => {
     const page = await ask('email notes:read');
     const first = await allow(page);
     const again = await allow(page, ['email', 'notes:write']);
@@ -261,7 +261,7 @@ describe('the answer', () => {
   });
 
   // @shows AS-8.26
-  test('at the same moment with other boxes: one counts', async () => {
+  test('sent twice at the same moment with different checkboxes gives one code', async () => {
     const page = await ask('email notes:read');
     const answers = await Promise.all([allow(page), allow(page, ['email'])]);
     const codes = answers.filter(({ status }) => status === 303);
@@ -270,7 +270,7 @@ describe('the answer', () => {
   });
 
   // @shows AS-8.25
-  test('counts the boxes that the person saw, also where another process has other settings', async () => {
+  test('uses the checkboxes that the person saw, also in a process with other settings', async () => {
     const page = await ask('email notes:read');
     const html = await page.clone().text();
     const hidden = (name: string) =>
@@ -292,7 +292,7 @@ describe('the answer', () => {
 });
 
 // @shows AS-8.23
-test('a page that is loaded again has the same boxes', async () => {
+test('a page that is reloaded has the same checkboxes', async () => {
   const page = await ask('email notes:read');
   const id = /name="request_id" value="([^"]+)"/.exec(await page.clone().text())?.[1] ?? '';
   const again = await ada.visit(`${portal.url}/oauth/authorize?request_id=${id}`);

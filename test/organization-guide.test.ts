@@ -99,7 +99,7 @@ async function exchange(form: URLSearchParams, user: string): Promise<Response> 
 }
 
 // @shows AS-49.1, AS-49.4, AS-49.6
-test('the guide leads to a token that works, and ends and allows access as it says', async () => {
+test('the steps of the organization guide lead to a token that works, and control access', async () => {
   client = JSON.parse(await run('oauth:client:create')) as typeof client;
   const { provider: accounts, id } = await accountOf(portal, ADA);
   const person = { users: accounts, '42': id, '6f9c7d1e5a': client.client_id };

@@ -69,39 +69,42 @@ async function serve({ options, folder, key }: Served) {
 /** How long the database is down, in milliseconds. The time is what the test needs, not a pause. */
 const OUTAGE = 3000;
 
-describe.each(SERVED.slice(0, SCALE.outageStores))('on %s', (_, served) => {
-  // @shows AS-6.16, AS-18.9, RFC7009-2.2.1
-  test('the database stops under load and returns: all responses in this time are 503, and no code or token is lost', async () => {
-    const { url, server } = await serve(served);
-    onTestFinished(async () => {
-      await server.stop('SIGKILL');
+describe.each(SERVED.slice(0, SCALE.outageStores))(
+  'a database outage under load on %s',
+  (_, served) => {
+    // @shows AS-6.16, AS-18.9, RFC7009-2.2.1
+    test('causes only 503 responses, and loses no code and no token', async () => {
+      const { url, server } = await serve(served);
+      onTestFinished(async () => {
+        await server.stop('SIGKILL');
+      });
+      const workers: Worker[] = [];
+      // The workers sign in one after another. Otherwise the server would treat many sign-ins of one
+      // account as guesses.
+      for (let count = 0; count < 6; count += 1)
+        workers.push(await createWorker(portal, client, url));
+      const totals = { answered: 0, unavailable: 0 };
+      for (let round = 0; round < served.rounds; round += 1) {
+        const load = createLoad(workers);
+        await load.answers(60);
+        await database.kill();
+        await load.unavailable(6);
+        await new Promise((resolve) => setTimeout(resolve, OUTAGE));
+        await database.restart();
+        const before = load.counts.answered;
+        await load.answers(before + 60);
+        await load.stop();
+        totals.answered += load.counts.answered;
+        totals.unavailable += load.counts.unavailable;
+        expect(server.process.exitCode).toBeNull();
+      }
+      process.stdout.write(
+        `${served.rounds} outages under load: ${totals.answered} uses answered, ${totals.unavailable} told to come back (503), ` +
+          'each of them answered later\n',
+      );
     });
-    const workers: Worker[] = [];
-    // The workers sign in one after another. Otherwise the server would treat many sign-ins of one
-    // account as guesses.
-    for (let count = 0; count < 6; count += 1)
-      workers.push(await createWorker(portal, client, url));
-    const totals = { answered: 0, unavailable: 0 };
-    for (let round = 0; round < served.rounds; round += 1) {
-      const load = createLoad(workers);
-      await load.answers(60);
-      await database.kill();
-      await load.unavailable(6);
-      await new Promise((resolve) => setTimeout(resolve, OUTAGE));
-      await database.restart();
-      const before = load.counts.answered;
-      await load.answers(before + 60);
-      await load.stop();
-      totals.answered += load.counts.answered;
-      totals.unavailable += load.counts.unavailable;
-      expect(server.process.exitCode).toBeNull();
-    }
-    process.stdout.write(
-      `${served.rounds} outages under load: ${totals.answered} uses answered, ${totals.unavailable} told to come back (503), ` +
-        'each of them answered later\n',
-    );
-  });
-});
+  },
+);
 
 interface Load {
   readonly counts: { readonly answered: number; readonly unavailable: number };

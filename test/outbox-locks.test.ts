@@ -37,7 +37,7 @@ afterEach(async () => {
 const LOCKED = Array.from({ length: 9 }, (_, index) => `locked ${index}`);
 
 // @shows AS-50.3
-test('a transaction that stays open delays only the receivers that it added messages for', async () => {
+test('an open transaction delays only the receivers for which it has messages', async () => {
   for (const to of LOCKED) await other.send(to, '1');
   await other.database.transaction(async (connection) => {
     const expiresAt = Date.now() + 60_000;

@@ -46,7 +46,7 @@ function firstOf(to: string): readonly string[] {
 }
 
 // @shows AS-50.1, AS-50.2
-test('no message is lost and none overtakes another while processes are killed and a receiver is down', async () => {
+test('messages are neither lost nor reordered while processes are killed and a receiver is down', async () => {
   const receivers = ['a', 'b', 'c', 'd'];
   const sent = Array.from({ length: SCALE.outboxMessages / 4 }, (_, index) => String(index));
   receiver.answers = () => (receiver.received.length % 200 === 100 ? 503 : 200);

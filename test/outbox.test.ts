@@ -92,7 +92,7 @@ const untilReasonsOf = async (
     .toEqual(expected);
 
 // @shows AS-50.1
-test('a message of a transaction that commits is delivered, and one of another never is', async () => {
+test('a message is delivered if its transaction commits, and never if it rolls back', async () => {
   const { receiver, one, clock } = run;
   const { outbox } = one.server;
   outbox.start();
@@ -111,7 +111,7 @@ test('a message of a transaction that commits is delivered, and one of another n
 });
 
 // @shows AS-50.1
-test('a process delivers what others added before it started', async () => {
+test('a process delivers messages that other processes added before it started', async () => {
   const { receiver, one, openServer } = run;
   await one.send('a', '1', '2', '3');
   expect(await one.server.outbox.counts()).toEqual({ waiting: 3, undelivered: 0, dropped: 0 });
@@ -141,7 +141,7 @@ test('each receiver gets its messages in order and one at a time, also from two 
 });
 
 // @shows AS-50.3
-test('messages that are postponed delay the receiver’s other messages by a second each at most', async () => {
+test('a postponed message delays the other messages of its receiver by at most a second', async () => {
   const { receiver, one, time } = run;
   receiver.answers = ({ payload }) => (payload === 'good' ? 200 : 425);
   const postponed = Array.from({ length: 9 }, (_, index) => `postponed ${index}`);
@@ -178,7 +178,7 @@ test('a receiver that fails gets the same message again, later and in order, and
 });
 
 // @shows AS-50.4
-test('what a receiver refuses waits for an operator, and the next message is delivered', async () => {
+test('a message that its receiver refuses waits for an operator, and the next one is delivered', async () => {
   const { receiver, one, oauth } = run;
   receiver.answers = ({ payload }) => (payload === 'bad' ? 400 : payload === 'old' ? 410 : 200);
   one.server.outbox.start();
@@ -203,7 +203,7 @@ test('what a receiver refuses waits for an operator, and the next message is del
 });
 
 // @shows AS-50.4
-test('a message that an operator tries again is delivered', async () => {
+test('a message that an operator retries is delivered', async () => {
   const { receiver, one } = run;
   receiver.answers = () => 400;
   one.server.outbox.start();
@@ -216,7 +216,7 @@ test('a message that an operator tries again is delivered', async () => {
 });
 
 // @shows AS-50.3
-test('a message that expired is not sent, and is removed after a week', async () => {
+test('a message that has expired is not sent, and is removed after a week', async () => {
   const { receiver, one, time, servers, openServer } = run;
   receiver.answers = () => 503;
   const other = await openServer();
@@ -245,7 +245,7 @@ test('a message that expired is not sent, and is removed after a week', async ()
 });
 
 // @shows AS-50.5
-test('too many messages for one receiver are dropped and counted, and others are not affected', async () => {
+test('messages above the limit of one receiver are dropped and counted, without effect on others', async () => {
   const { one, oauth } = run;
   await one.send('full', '1');
   await one.database.execute('UPDATE oauth_outbox_receivers SET waiting = 20000');
@@ -288,7 +288,7 @@ test('dropped messages are logged once an hour for each receiver', async () => {
 });
 
 // @shows AS-50.1
-test('the doctor delivers nothing, although it sends requests to the application', async () => {
+test('the doctor command delivers no messages, although it sends requests to the application', async () => {
   const { one, oauth } = run;
   await one.send('a', '1');
   const doctor = await oauth('oauth:server:doctor');
@@ -320,7 +320,7 @@ test('a receiver without messages is removed after a month, also behind 100 that
 });
 
 // @shows AS-50.5
-test('a wrong count of waiting messages corrects itself', async () => {
+test('a wrong count of waiting messages is corrected automatically', async () => {
   const { receiver, one } = run;
   await one.send('a', '1');
   await one.database.execute('UPDATE oauth_outbox_receivers SET waiting = 4');
@@ -355,7 +355,7 @@ test.each<[string, Partial<NewMessage>]>([
 });
 
 // @shows AS-50.7
-test('a delivery that returns no known outcome has failed', async () => {
+test('a delivery with an unknown outcome counts as failed', async () => {
   const { receiver, one } = run;
   receiver.answers = () => (receiver.received.length === 1 ? 299 : 200);
   one.server.outbox.start();
@@ -368,7 +368,7 @@ test('a delivery that returns no known outcome has failed', async () => {
 });
 
 // @shows AS-50.2
-test('a process that ended in the middle of a delivery is replaced once its lease has ended', async () => {
+test('a process that stops during a delivery is replaced when its lease expires', async () => {
   const { folder, created, receiver, one, time, processes } = run;
   const ended = Promise.withResolvers<number>();
   receiver.answers = () => (receiver.received.length === 1 ? ended.promise : 200);
@@ -389,7 +389,7 @@ test('a process that ended in the middle of a delivery is replaced once its leas
 });
 
 // @shows AS-50.6
-test('without a feature that sends messages there is no table, and nothing to list', async () => {
+test('without a feature that sends messages there is no outbox table, and nothing to list', async () => {
   const { folder, one } = run;
   const config = configurationWith([]).parse({ name: 'App', scopes: {}, key_path: folder });
   expect(migrationsWith(config).some(({ name }) => name.includes('outbox'))).toBe(false);

@@ -140,7 +140,7 @@ const use = (tokens = first, changes: Readonly<Record<string, string>> = {}) =>
 
 const AT_ONCE = 'the refresh token was used by another request at the same moment';
 
-describe('a code that is presented and at the same time', () => {
+describe('a code that is presented, and at the same time', () => {
   let code: string;
   beforeEach(async () => {
     client = await registerClient(strict.portal);
@@ -151,7 +151,7 @@ describe('a code that is presented and at the same time', () => {
     exchangeCode(strict.portal, by, code, changes);
 
   // @shows AS-5.16, AS-9.10
-  test('is exchanged by another request is a replay: all that the exchange issued ends', async () => {
+  test('is exchanged by a different request is a replay: everything it issued is revoked', async () => {
     let tokens: Tokens | undefined;
     const response = await strict.overtaken(exchange, async () => {
       tokens = await tokensOf(await exchange());
@@ -166,7 +166,7 @@ describe('a code that is presented and at the same time', () => {
   });
 
   // @shows AS-5.16
-  test('is exchanged by another request is a replay, also with a wrong verifier', async () => {
+  test('is exchanged by a different request is a replay, even with a wrong verifier', async () => {
     let tokens: Tokens | undefined;
     const wrong = () => exchange({ code_verifier: 'x'.repeat(43) });
     const response = await strict.overtaken(wrong, async () => {
@@ -178,7 +178,7 @@ describe('a code that is presented and at the same time', () => {
   });
 
   // @shows AS-5.16
-  test('is exchanged, ends nothing when another client presents it', async () => {
+  test('is exchanged, revokes nothing if a different client presents it', async () => {
     const other = await registerClient(strict.portal);
     let tokens: Tokens | undefined;
     const response = await strict.overtaken(
@@ -216,7 +216,7 @@ describe('a code that is presented and at the same time', () => {
   });
 
   // @shows AS-5.16
-  test('is replayed is treated as another replay, and the authorization ends once', async () => {
+  test('is replayed counts as a second replay, and the authorization is revoked once', async () => {
     await tokensOf(await exchange());
     const response = await strict.overtaken(exchange, async () => {
       expect((await exchange()).status).toBe(400);
@@ -232,13 +232,13 @@ describe('a code that is presented and at the same time', () => {
 });
 
 describe.each([
-  ['without a window', () => strict],
-  ['with one', () => lenient],
+  ['without a retry window', () => strict],
+  ['with a retry window', () => lenient],
 ])('a refresh token that is used, %s, and at the same time', (_, of) => {
   beforeEach(() => begin(of()));
 
   // @shows AS-5.5, AS-5.18
-  test('is used by another request, whose tokens are then used: a replay, and all tokens end', async () => {
+  test('is used by a different request, then its successor: a replay, all tokens are revoked', async () => {
     let third: Tokens | undefined;
     const response = await at.overtaken(use, async () => {
       third = await tokensOf(await use(await tokensOf(await use())));
@@ -255,7 +255,7 @@ describe.each([
   });
 
   // @shows AS-5.5, AS-5.18
-  test('is revoked by its application: refused, and not a replay', async () => {
+  test('is revoked by its application: refused, but not as a replay', async () => {
     const response = await at.overtaken(use, () => revoke(at, first.refresh_token));
     await expectRefused(
       at,
@@ -266,7 +266,7 @@ describe.each([
   });
 });
 
-describe('a refresh token that another request uses at the same time', () => {
+describe('a refresh token that a different request uses at the same time', () => {
   async function overtake(changes: Readonly<Record<string, string>> = {}) {
     let second: Tokens | undefined;
     const response = await at.overtaken(use, async () => {
@@ -276,7 +276,7 @@ describe('a refresh token that another request uses at the same time', () => {
   }
 
   // @shows AS-5.4, AS-5.5
-  test('without a window is a replay, and all tokens end', async () => {
+  test('without a retry window is a replay: all tokens are revoked', async () => {
     await begin(strict);
     const { response, second } = await overtake();
     await expectRefused(at, response, AT_ONCE);
@@ -286,7 +286,7 @@ describe('a refresh token that another request uses at the same time', () => {
   });
 
   // @shows AS-5.18
-  test('within the window gets the same answer, and its tokens are valid', async () => {
+  test('within the retry window gets the same response, and its tokens are valid', async () => {
     await begin(lenient);
     const { response, second } = await overtake();
     const { access_token: access, refresh_token: token } = second;
@@ -297,7 +297,7 @@ describe('a refresh token that another request uses at the same time', () => {
   });
 
   // @shows AS-5.18
-  test('within the window with another scope is refused, and ends nothing', async () => {
+  test('within the retry window with a different scope is refused, and nothing is revoked', async () => {
     await begin(lenient);
     const { response, second } = await overtake({ scope: 'notes:read' });
     const detail =
@@ -307,12 +307,12 @@ describe('a refresh token that another request uses at the same time', () => {
   });
 });
 
-describe('an access token that its application revokes, and at the same time', () => {
+describe('an access token that its application revokes, and that at the same time', () => {
   const revokeIt = () => revoke(strict, first.access_token);
   beforeEach(() => begin(strict));
 
   // @shows AS-19.12
-  test('is revoked by another request, is reported once', async () => {
+  test('is revoked by a different request is reported once', async () => {
     const response = await at.overtaken(revokeIt, async () => {
       expect((await revokeIt()).status).toBe(200);
       expect(typesOf(at)).toEqual(['access_token_revoked']);
@@ -323,7 +323,7 @@ describe('an access token that its application revokes, and at the same time', (
   });
 
   // @shows AS-19.12
-  test('ends with its authorization, is reported with that', async () => {
+  test('is revoked with its authorization is reported after the authorization', async () => {
     const response = await at.overtaken(revokeIt, () => revoke(at, first.refresh_token));
     expect(response.status).toBe(200);
     expect(typesOf(at)).toEqual(['family_revoked', 'access_token_revoked']);

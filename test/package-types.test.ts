@@ -339,7 +339,7 @@ const entries = PACKAGES.flatMap((each) =>
 describe('the packed package', () => {
   // @shows HOST-5.1
   test.each(APPLICATIONS.slice(0, SCALE.compiledApplications))(
-    'compiles with libraries checked if %s is installed',
+    'compiles without skipLibCheck if %s is installed',
     async (name, installed, files) => {
       expect(
         await compile(await application(name, installed, { 'tsconfig.json': STRICT, ...files })),
@@ -347,7 +347,7 @@ describe('the packed package', () => {
     },
   );
 
-  test('has no entry that these tests do not compile', () => {
+  test('has no entry point that these tests do not compile', () => {
     const sources = APPLICATIONS.flatMap(([, , files]) => Object.values(files)).join('\n');
     expect(entries.filter((entry) => !sources.includes(`from '${entry}'`))).toEqual([]);
   });
@@ -455,7 +455,7 @@ describe('the packed package', () => {
     ],
   ];
   test.each([7, 5] as const)(
-    'reports a misspelt key of the configuration (TypeScript %i)',
+    'reports a misspelled configuration key at compile time (TypeScript %i)',
     async (version) => {
       const lines = MISSPELT.map(
         ([config], index) =>
@@ -479,7 +479,7 @@ describe('the packed package', () => {
     },
   );
 
-  test('compiles the app.ts of getting started in a new folder, with its tsconfig.json', async () => {
+  test('compiles app.ts from the getting started guide in a new folder, with its tsconfig.json', async () => {
     const started = await readFile(path.join(root, 'docs', 'getting-started.md'), 'utf8');
     const app = /```ts\n(\/\/ app\.ts\n.*?)```/s.exec(started)?.[1] ?? '';
     const settings = /```json\n(\{\s*"compilerOptions".*?)```/s.exec(started)?.[1] ?? '';

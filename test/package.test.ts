@@ -58,7 +58,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the packed package', () => {
-  test('gives every public entry to an application in an empty folder', async () => {
+  test('provides every public entry point to an application in an empty folder', async () => {
     expect(NAMES).toContain('portico/express');
     expect(NAMES).toContain('@portico/kit');
     const script = NAMES.map(
@@ -70,7 +70,7 @@ describe('the packed package', () => {
     for (const entry of NAMES) expect(stdout).toMatch(new RegExp(`^${entry} [1-9]`, 'm'));
   });
 
-  test('offers each of them to CommonJS too, as the same module', async () => {
+  test('provides each entry point to CommonJS too, as the same module', async () => {
     const script = NAMES.map((entry) => {
       const name = JSON.stringify(entry);
       return `import(${name}).then((module) => console.log(${name}, Object.keys(module).every((key) => module[key] === require(${name})[key])));`;
@@ -84,7 +84,7 @@ describe('the packed package', () => {
   });
 
   test.each(PACKAGES)(
-    '$name offers its entries in all resolution modes, and nothing else',
+    '$name has its entry points in all resolution modes, and no others',
     async (each) => {
       const installed = path.join(folder, 'node_modules', each.name);
       const parts = manifestParts(each.entries);
@@ -100,13 +100,13 @@ describe('the packed package', () => {
     },
   );
 
-  test('has a console that says how to name an application', async () => {
+  test('has a console whose help shows how to select an application', async () => {
     const { stdout } = await run('npx', ['--no-install', 'portico', '--help'], { cwd: folder });
     expect(stdout).toContain('portico');
     expect(stdout).toContain('--app');
   });
 
-  test('is written by npm run pack under the names that the pages install', async () => {
+  test('is written by npm run pack with the file names that the pages install', async () => {
     const { stdout } = await run(process.execPath, ['tools/scripts/pack.ts'], { cwd: root });
     const written = stdout.trim().split('\n');
     expect(written).toHaveLength(PACKAGES.length);
@@ -146,7 +146,7 @@ describe('the packed package', () => {
 
   // `create-portico` imports nothing. Its code contains the imports of the files that it writes.
   const importing = PACKAGES.filter(({ name }) => name !== 'create-portico');
-  test.each(importing)('$name declares everything that it imports', async ({ name }) => {
+  test.each(importing)('$name declares every dependency that it imports', async ({ name }) => {
     const installed = path.join(folder, 'node_modules', name);
     const manifest = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')) as {
       readonly dependencies?: object;
@@ -172,7 +172,7 @@ describe('the packed package', () => {
   });
 });
 
-describe('serve', () => {
+describe('the serve command', () => {
   /**
    * Prints facts about the serving process, after work that fills a young generation as far as it
    * may grow.
@@ -239,14 +239,14 @@ describe('serve', () => {
   /** Twice the size of its two halves of four MiB, because V8 measures in pages and rounds up. */
   const BOUNDED = 16;
 
-  test('through npx has a bounded young generation, and npx ends with its exit code', async () => {
+  test('limits the young generation when it runs through npx, and npx ends with its exit code', async () => {
     const { ended, told } = await serve(['npx', '--no-install', 'portico']);
     expect(told.mib).toBeLessThan(BOUNDED);
     process.kill(told.pid, 'SIGTERM');
     expect(await ended).toEqual([0, null]);
   });
 
-  test('is one process, the one that was started: signals and exit codes are its own', async () => {
+  test('is a single process, the one that was started, with its signals and exit codes', async () => {
     const { child, ended, port, told } = await serve([PORTICO]);
     expect(told.pid).toBe(child.pid);
     const second = run(PORTICO, ['serve', `--port=${port}`], { cwd: folder, env: ENVIRONMENT });
@@ -261,14 +261,14 @@ describe('serve', () => {
   test.each([
     ['NODE_OPTIONS', [PORTICO], { NODE_OPTIONS: '--max-semi-space-size=32' }],
     ['a flag', [process.execPath, '--max_semi_space_size=32', PORTICO], {}],
-  ])('keeps what an operator set in %s', async (_, command, env) => {
+  ])('keeps what an operator has set in %s', async (_, command, env) => {
     const { child, ended, told } = await serve(command, { env });
     expect(told.mib).toBeGreaterThan(2 * BOUNDED);
     child.kill();
     expect(await ended).toEqual([0, null]);
   });
 
-  test('keeps the channel to the process that forked it', async () => {
+  test('keeps the IPC channel to its parent process', async () => {
     const { child, ended, told } = await serve([process.execPath, PORTICO], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
@@ -277,7 +277,7 @@ describe('serve', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test('keeps a debugger on the process where it was requested', async () => {
+  test('keeps the debugger on the process that was started with --inspect', async () => {
     const inspector = await freePort();
     const flag = `--inspect=127.0.0.1:${inspector}`;
     const { child, ended, told } = await serve([process.execPath, flag, PORTICO]);

@@ -69,7 +69,7 @@ describe('branding', () => {
   afterAll(() => portal.close());
 
   // @shows AS-39.6
-  test('is on every page: the logo from this origin, and light and dark colours', () => {
+  test('is on every page: the logo from this origin, and light and dark colors', () => {
     expect(logo).toMatch(/^\/id\/oauth\/branding\/logo\?v=[\w-]{16}$/);
     for (const [name, html] of pages) {
       expect([name, html.includes(`<img class="brand" src="${logo}" alt="">`)]).toEqual([
@@ -82,7 +82,7 @@ describe('branding', () => {
   });
 
   // @shows AS-39.8, AS-6.31
-  test('serves the logo under its version with a long cache time and its own type, and lets it run no script', async () => {
+  test('serves the logo at a versioned URL with a long cache time, its type and no scripts', async () => {
     const served = await fetch(`${portal.url}${logo}`);
     expect([served.status, await served.text()]).toEqual([200, SVG]);
     expect(Object.fromEntries(served.headers)).toMatchObject({
@@ -102,7 +102,7 @@ describe('branding', () => {
   });
 
   // @shows AS-39.8
-  test('with an unreadable file or one that is not a picture stops the start, and says why', async () => {
+  test('with a file that is unreadable or not an image prevents the start, with a message', async () => {
     const { definition, env } = portal;
     const branding = {
       accent: '#ffcc0',
@@ -184,7 +184,7 @@ describe('slots', () => {
   afterAll(() => portal.close());
 
   // @shows AS-39.9
-  test('of the sign-in page can offer a second way to sign in, which leads to the requested consent', async () => {
+  test('of the sign-in page can offer a second sign-in method, which leads to the consent screen', async () => {
     const client = await registerClient(portal, { name: 'Notebook' });
     const visitor = portal.visitor();
     const login = await visitor.visit(authorizationUrl(portal, client));
@@ -200,7 +200,7 @@ describe('slots', () => {
   });
 
   // @shows AS-39.9
-  test('of the consent screen and the page of applications surround form and list, and get their data', async () => {
+  test('of the consent and applications pages surround the form and the list, and get their data', async () => {
     const client = await registerClient(portal, { name: '<i>Tom & Co</i>' });
     const ada = await portal.signedIn(ADA);
     const inOrder = (html: string, parts: readonly string[]) => {
@@ -233,7 +233,7 @@ describe('slots', () => {
   });
 
   // @shows AS-39.9
-  test('on every page have the nonce of its policy, and the name of the application', async () => {
+  test('of every page have the nonce of its policy, and the name of the application', async () => {
     for (const url of ['/login', '/oauth/authorize?client_id=x', '/nowhere']) {
       const page = await portal.visitor().visit(url);
       const html = await page.text();
@@ -246,7 +246,7 @@ describe('slots', () => {
   });
 
   // @shows AS-39.10
-  test('may run scripts only on the sign-in page, and only with sign_in_scripts', async () => {
+  test('can run scripts only on the sign-in page, and only with sign_in_scripts', async () => {
     const page = await portal.visitor().get('/login');
     expect(await page.clone().text()).toContain(
       `<script nonce="${nonceOf(page)}" src="/passkeys.js"></script>`,
@@ -266,7 +266,7 @@ describe('slots', () => {
   });
 
   // @shows AS-39.11
-  test('and views that change are seen on the next page in development, and a mistake with its line', async () => {
+  test('and views are reloaded for each page in development, and an error has its line', async () => {
     const page = async () => (await portal.visitor().get('/login')).text();
     const footer = path.join(views, 'slots', 'header.eta');
     expect(await page()).not.toContain('Closed tonight');
@@ -283,7 +283,7 @@ describe('slots', () => {
   });
 
   // @shows AS-39.11
-  test('in production stay as they were at the start', async () => {
+  test('are not reloaded in production', async () => {
     const production = await startPortal({
       views,
       mode: 'prod',
@@ -335,7 +335,7 @@ describe('the sign-in page of the kit', () => {
   });
 
   // @shows AS-39.13
-  test('without links and without the button stays the same, byte for byte', async () => {
+  test('is the same, byte for byte, without the links and the button', async () => {
     const plain = await startPortal();
     try {
       const html = await (await plain.visitor().get('/login')).text();
@@ -362,14 +362,14 @@ describe('the sign-in page of the kit', () => {
     ['terms', '/\\evil.example'],
     ['terms', 'https://ada:secret@help.example/'],
     ['terms', ''],
-  ])('refuses to start with a link %s of %j', async (key, href) => {
+  ])('prevents the start with a link %s of %j', async (key, href) => {
     await expect(startPortal({ config: { sign_in_links: { [key]: href } } })).rejects.toThrow(
       `sign_in_links:${key}: must be an https URL, or a path such as /terms`,
     );
   });
 
   // @shows AS-39.14
-  test('allows one script, by its hash, with sign_in_show_password, and no other', async () => {
+  test('allows one script, by its hash, with sign_in_show_password, and no others', async () => {
     const portal = await startPortal({ config: { sign_in_show_password: true } });
     try {
       const page = await portal.visitor().get('/login');
@@ -408,7 +408,7 @@ describe('the data of a view', () => {
   }
 
   // @shows AS-39.12
-  test('has exactly the values of its table', async () => {
+  test('are exactly the values in its table', async () => {
     const views = path.join(folder, 'keys');
     const names = ['login', 'error', 'oauth/error', 'oauth/consent', 'oauth/applications'];
     const form =

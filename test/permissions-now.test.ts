@@ -37,7 +37,7 @@ const scopesOf = async (token: string) =>
   String((await introspect(portal, token))['scope']).split(' ');
 
 // @shows AS-18.16
-test('a permission that is granted or removed counts from the next call on, only for its person', async () => {
+test('a granted or removed permission applies from the next call, and only to its person', async () => {
   const ada = (await obtainTokens(portal, client, ADA)).access_token;
   const grace = (await obtainTokens(portal, client, GRACE)).access_token;
   const initially = await Promise.all([scopesOf(ada), scopesOf(grace)]);
@@ -51,7 +51,7 @@ test('a permission that is granted or removed counts from the next call on, only
   }
 });
 
-test('a suspended account is treated as missing from the next call', async () => {
+test('a suspended account counts as missing from the next call', async () => {
   const { access_token: token } = await obtainTokens(portal, client, ADA);
   const status = async () => (await callApi(portal, '/oauth/userinfo', token)).status;
   expect(await status()).toBe(200);
@@ -61,7 +61,7 @@ test('a suspended account is treated as missing from the next call', async () =>
   expect(await status()).toBe(200);
 });
 
-test('what a question has read about one person it does not use for another', async () => {
+test('readTogether() does not use permissions that it read for a different person', async () => {
   const [ada, grace] = [await reference(ADA), await reference(GRACE)];
   await portal.grant(ADA, EDIT);
   await portal.deny(GRACE, EDIT);
@@ -78,7 +78,7 @@ test('what a question has read about one person it does not use for another', as
   await portal.grant(GRACE, EDIT);
 });
 
-test('what a question changes itself it reads again', async () => {
+test('readTogether() reads a permission again after it was changed inside it', async () => {
   const person = await reference(ADA);
   const holds = () => accounts().holdsPermission(person, EDIT);
   await portal.application.database.readTogether(holds);
@@ -92,7 +92,7 @@ test('what a question changes itself it reads again', async () => {
   });
 });
 
-test('work that continues after the end of a question reads the values of that time', async () => {
+test('a read that starts after readTogether() has ended returns the current values', async () => {
   const person = await reference(ADA);
   const holds = () => accounts().holdsPermission(person, EDIT);
   const denied = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ test('work that continues after the end of a question reads the values of that t
   await portal.grant(ADA, EDIT);
 });
 
-test('a missing account, or one of another provider, holds no permission', async () => {
+test('a missing account, or one of a different provider, has no permission', async () => {
   const { provider, id } = await reference(ADA);
   const { database } = portal.application;
   await database.readTogether(() => accounts().holdsPermission({ provider, id }, EDIT));

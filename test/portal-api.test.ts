@@ -45,7 +45,7 @@ async function notes(accessToken: string): Promise<readonly Note[]> {
 }
 
 describe('the notes API', () => {
-  test("keeps a person's notes in order, each under its own id, trimmed", async () => {
+  test('stores the notes of a person in order, trimmed, each with a different ID', async () => {
     const written = [];
     for (const text of ['  first ', 'second', 'first']) {
       const answer = await write(ada, JSON.stringify({ text }), 'Application/JSON; charset=utf-8');
@@ -57,12 +57,12 @@ describe('the notes API', () => {
     expect(await notes(ada)).toEqual(written);
   });
 
-  test("never shows another person's notes", async () => {
+  test('never shows the notes of a different person', async () => {
     await write(ada, '{"text":"for my eyes"}');
     expect(await notes(grace)).toEqual([]);
   });
 
-  test('answers each of many simultaneous writers with their own note', async () => {
+  test('returns to each of many simultaneous writers the note that it wrote', async () => {
     const texts = Array.from({ length: 20 }, (_, index) => `note ${index}`);
     const answers = await Promise.all(
       texts.map(async (text) => {
@@ -76,7 +76,7 @@ describe('the notes API', () => {
   });
 
   test.each([
-    ['another media type', 415, '{"text":"x"}', 'text/plain'],
+    ['a different media type', 415, '{"text":"x"}', 'text/plain'],
     ['malformed JSON', 400, '{"text":', undefined],
     ['null', 422, 'null', undefined],
     ['an array', 422, '[{"text":"x"}]', undefined],
@@ -85,7 +85,7 @@ describe('the notes API', () => {
     ['a blank text', 422, '{"text":" \\n "}', undefined],
     ['a text of 2001 characters', 422, JSON.stringify({ text: 'x'.repeat(2001) }), undefined],
     ['a text with a NUL', 422, '{"text":"a\\u0000b"}', undefined],
-  ])('refuses %s with %i, and keeps nothing', async (_, status, body, type) => {
+  ])('refuses %s with %i, and stores nothing', async (_, status, body, type) => {
     const before = await notes(ada);
     const answer = await write(ada, body, type);
     expect(answer.status).toBe(status);
@@ -93,7 +93,7 @@ describe('the notes API', () => {
     expect(await notes(ada)).toEqual(before);
   });
 
-  test('accepts 2000 characters, not counting the space around them', async () => {
+  test('accepts 2000 characters, not counting whitespace at the ends', async () => {
     const text = 'é'.repeat(2000);
     expect((await write(ada, JSON.stringify({ text: `  ${text}\n` }))).status).toBe(201);
     expect((await notes(ada)).at(-1)?.text).toBe(text);
@@ -103,7 +103,7 @@ describe('the notes API', () => {
     expect((await write(grace, '{"text":"x"}')).status).toBe(403);
   });
 
-  test('has no notes for an application without a person', async () => {
+  test('has no notes for an application that acts without a person', async () => {
     const job = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -120,7 +120,7 @@ describe('the notes API', () => {
   });
 });
 
-test('the home page shows notes as text, with any contents', async () => {
+test('the home page escapes HTML in notes', async () => {
   await write(ada, JSON.stringify({ text: '<script>alert(1)</script>' }));
   const html = await (await (await portal.signedIn(ADA)).get('/')).text();
   expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');

@@ -134,14 +134,32 @@ const ILL_FORMED = 'the bearer token is not well formed';
 const UNBOUND = 'the token is not bound to a key';
 const BOUND = 'the token is bound to a key, but was sent with the scheme Bearer';
 
-describe('a token is refused, and the log says why', () => {
+describe('a refused token, with the reason in the log:', () => {
   test.each<[string, Fields, string, string | null, string]>([
     ['no header', {}, 'Bearer DPoP', null, 'there is no Authorization header'],
-    ['another scheme', { Authorization: 'Basic x' }, 'Bearer DPoP', null, OTHER_SCHEME],
-    ['no token of Bearer', { Authorization: 'Bearer' }, 'Bearer DPoP', 'invalid_token', ILL_FORMED],
-    ['no token of DPoP', { Authorization: 'DPoP' }, 'DPoP', 'invalid_token', ILL_FORMED],
-    ['an unknown one', { Authorization: 'Bearer x' }, 'Bearer DPoP', 'invalid_token', UNKNOWN],
-    ['an unknown one of DPoP', { Authorization: 'DPoP x' }, 'DPoP', 'invalid_token', UNKNOWN],
+    ['a different scheme', { Authorization: 'Basic x' }, 'Bearer DPoP', null, OTHER_SCHEME],
+    [
+      'the scheme Bearer without a token',
+      { Authorization: 'Bearer' },
+      'Bearer DPoP',
+      'invalid_token',
+      ILL_FORMED,
+    ],
+    [
+      'the scheme DPoP without a token',
+      { Authorization: 'DPoP' },
+      'DPoP',
+      'invalid_token',
+      ILL_FORMED,
+    ],
+    [
+      'an unknown Bearer token',
+      { Authorization: 'Bearer x' },
+      'Bearer DPoP',
+      'invalid_token',
+      UNKNOWN,
+    ],
+    ['an unknown DPoP token', { Authorization: 'DPoP x' }, 'DPoP', 'invalid_token', UNKNOWN],
   ])('%s', async (_, headers, schemes, error, detail) => {
     for (const path of [NOTES, USERINFO])
       expect(await refusal(portal, ask(portal, path, headers))).toEqual([
@@ -154,7 +172,7 @@ describe('a token is refused, and the log says why', () => {
   });
 
   // @shows RFC9449-7.2
-  test('a bound one as Bearer, an unbound one as DPoP, and an unbound one if binding is required', async () => {
+  test('a bound token as Bearer, an unbound one as DPoP, or an unbound one if binding is required', async () => {
     for (const [at, headers, schemes, detail] of [
       [portal, bearer(boundToAda), 'Bearer DPoP', BOUND],
       [portal, bound(portal, NOTES, unbound), 'DPoP', UNBOUND],
@@ -186,7 +204,7 @@ describe('a token is refused, and the log says why', () => {
       expect((await ask(at, NOTES, headers)).status).toBe(200);
   });
 
-  test('for another audience: both are named, without parts that may be secret', async () => {
+  test('a token for a different audience: the log contains both, without secret parts', async () => {
     const detail = `the token was granted for "${API}", but oauth_server:audience is "https://other.example/?…"`;
     expect(await refusal(elsewhere, ask(elsewhere, NOTES, bearer(unbound)))).toEqual([
       401,
@@ -197,7 +215,7 @@ describe('a token is refused, and the log says why', () => {
     ]);
   });
 
-  test('without the scope: the log names the client', async () => {
+  test('a token without the scope: the log contains the client', async () => {
     const { access_token: narrow } = await obtainTokens(portal, client, ADA, { scope: 'profile' });
     expect(await refusal(portal, ask(portal, NOTES, bearer(narrow)))).toEqual([
       403,
@@ -208,7 +226,7 @@ describe('a token is refused, and the log says why', () => {
     ]);
   });
 
-  test('of a client that was revoked or has lost the grant', async () => {
+  test('a token of a client that was revoked or has lost the grant type', async () => {
     const detailOf = async (token: string) =>
       (await refusal(portal, callApi(portal, NOTES, token)))[3];
     const issued = async (by: TestClient) => {
@@ -229,30 +247,35 @@ describe('a token is refused, and the log says why', () => {
   });
 });
 
-describe('the proof of a key is refused, and the log says why', () => {
+describe('a DPoP proof that is not accepted has its reason in the log:', () => {
   // @shows RFC9449-7.1a
   test.each<[string, () => Fields, string, string | RegExp]>([
     [
-      'none',
+      'no proof',
       () => ({ Authorization: `DPoP ${boundToAda}` }),
       'invalid_dpop_proof',
       'there is no DPoP header',
     ],
     [
-      'of another key',
+      'a proof with a different key',
       () => bound(portal, NOTES, boundToAda, {}, newDpopKey()),
       'invalid_token',
       'the proof was signed with a different key than the one that the token is bound to',
     ],
     [
-      'for another method',
+      'a proof for a different method',
       () => bound(portal, NOTES, boundToAda, { htm: 'POST' }),
       'invalid_dpop_proof',
       /htm/,
     ],
-    ['for another path', () => bound(portal, USERINFO, boundToAda), 'invalid_dpop_proof', /htu/],
     [
-      'for another token',
+      'a proof for a different path',
+      () => bound(portal, USERINFO, boundToAda),
+      'invalid_dpop_proof',
+      /htu/,
+    ],
+    [
+      'a proof for a different token',
       () => bound(portal, NOTES, boundToAda, { ath: 'x' }),
       'invalid_dpop_proof',
       /ath/,
@@ -263,20 +286,20 @@ describe('the proof of a key is refused, and the log says why', () => {
     expect(reason).toMatch(detail);
   });
 
-  test('a proof with another key: the log names the owner of the token', async () => {
+  test('a proof with a different key: the log contains the owner of the token', async () => {
     const headers = bound(portal, NOTES, boundToAda, {}, newDpopKey());
     expect((await refusal(portal, ask(portal, NOTES, headers)))[4]).toBe(client.id);
   });
 
   // @shows RFC9449-11.1
-  test('a replayed proof, with any other values in the request', async () => {
+  test('a replayed proof, even if other values of the request differ', async () => {
     const headers = bound(portal, NOTES, boundToAda);
     expect((await ask(portal, `${NOTES}?page=1`, headers)).status).toBe(200);
     const [status, , error] = await refusal(portal, ask(portal, NOTES, headers));
     expect([status, error]).toEqual([401, 'invalid_dpop_proof']);
   });
 
-  test('a proof for a path that a URL parser rewrites, or for an unknown one', async () => {
+  test('a proof for a path that a URL parser rewrites, or for an unknown path', async () => {
     const detail = 'the path of the request is not correctly percent-encoded';
     const headers = bound(portal, NOTES, boundToAda);
     const server = createServer((incoming, outgoing) => {
@@ -305,7 +328,7 @@ describe('the proof of a key is refused, and the log says why', () => {
     await expect(asked).rejects.toMatchObject({ code: 'invalid_dpop_proof', detail });
   });
 
-  test('a proof for a request whose header was changed since', async () => {
+  test('a proof for a request whose header was changed later', async () => {
     const url = `${portal.url}${NOTES}`;
     const used = bound(portal, NOTES, boundToAda);
     expect((await fetch(url, { headers: used })).status).toBe(200);
@@ -321,7 +344,7 @@ describe('the proof of a key is refused, and the log says why', () => {
     expect((await asked()).status).toBe(401);
   });
 
-  test('a proof without a request to prove it for', async () => {
+  test('a proof where there is no request to compare', async () => {
     const found = await portal.server.lookUpToken(`DPoP ${boundToAda}`);
     if (!('run' in found)) throw new Error('no token was looked up');
     expect(() => found.run(() => token().requireUsable())).toThrow(
@@ -333,7 +356,7 @@ describe('the proof of a key is refused, and the log says why', () => {
     );
   });
 
-  test('a proof with a failing store is not refused: its outcome is unknown', async () => {
+  test('if the store fails, the response is a server error, and the proof can be used later', async () => {
     const rename = (from: string, to: string) =>
       portal.application.database.execute(`ALTER TABLE ${from} RENAME TO ${to}`);
     await rename('oauth_single_uses', 'elsewhere');
@@ -347,7 +370,7 @@ describe('the proof of a key is refused, and the log says why', () => {
   });
 
   // @shows RFC9449-9
-  test('a proof without the required nonce: only this refusal carries a nonce', async () => {
+  test('a proof without the required nonce: only this refusal contains a nonce', async () => {
     const refused = await ask(asking, NOTES, bound(asking, NOTES, boundToAda));
     const nonce = refused.headers.get('dpop-nonce') ?? '';
     expect([
@@ -370,7 +393,7 @@ describe('a route of the host', () => {
   const requestOf = (id: string, headers: Fields = {}) =>
     new Request(`${portal.url}${NOTES}`, { headers: { ...headers, 'X-Request-Id': id } });
 
-  test('is logged once, for any number of checks in the request, and the response names the request', async () => {
+  test('logs a refusal once, however many checks it runs, and the response has the request ID', async () => {
     const id = randomUUID();
     const answer = await portal.server.withToken(requestOf(id), async () => {
       expect(() => token().requireScope('notes:read')).toThrow('access token');
@@ -387,14 +410,14 @@ describe('a route of the host', () => {
     expect(address).not.toBe(undefined);
   });
 
-  test('passes its own errors on, and they are not refusals', async () => {
+  test('passes its errors on, and they do not count as refusals', async () => {
     const failing = portal.server.withToken(requestOf(randomUUID()), () =>
       Promise.reject(new Error('its own')),
     );
     await expect(failing).rejects.toThrow('its own');
   });
 
-  test('does not run if the store fails: the answer is not a refusal, and names the request', async () => {
+  test('does not run if the store fails: the response is a server error with the request ID', async () => {
     const rename = (from: string, to: string) =>
       portal.application.database.execute(`ALTER TABLE ${from} RENAME TO ${to}`);
     const id = randomUUID();
@@ -417,11 +440,11 @@ describe('a route of the host', () => {
   });
 });
 
-describe('UserInfo refuses a token, and the log says why', () => {
+describe('UserInfo refuses a token, with the reason in the log,', () => {
   const post = (headers: Fields, form: Fields) =>
     fetch(`${portal.url}${USERINFO}`, { method: 'POST', headers, body: new URLSearchParams(form) });
 
-  test('without a person, in the scheme of the request', async () => {
+  test('if it has no person, in the scheme of the request', async () => {
     const response = await requestToken(portal, service, { grant_type: 'client_credentials' });
     const { access_token: free } = (await response.json()) as Tokens;
     const detail = 'the access token was issued to the client itself, not for a person';
@@ -437,7 +460,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
     ).toEqual([403, 'DPoP', 'insufficient_scope', detail, service.id]);
   });
 
-  test('of an application, also with openid: it has no person', async () => {
+  test('if it belongs to an application, even with the scope openid', async () => {
     const own = await newService();
     const response = await requestToken(portal, own, { grant_type: 'client_credentials' });
     const { access_token: free } = (await response.json()) as Tokens;
@@ -453,7 +476,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
     expect(refused.headers.get('www-authenticate')).toContain('scope="openid"');
   });
 
-  test('in the body of a GET, which does not count', async () => {
+  test('if it is in the body of a GET request, which is ignored', async () => {
     const body = `access_token=${unbound}`;
     const headers = {
       'Content-Type': 'application/x-www-form-urlencoded',
@@ -467,11 +490,11 @@ describe('UserInfo refuses a token, and the log says why', () => {
     expect(answer.headers['www-authenticate']).not.toContain('error=');
   });
 
-  test('in a form that is too large', async () => {
+  test('if it is in a form that is too large', async () => {
     expect((await post({}, { access_token: unbound, more: 'x'.repeat(70_000) })).status).toBe(413);
   });
 
-  test('without openid', async () => {
+  test('if it lacks the scope openid', async () => {
     const { access_token: narrow } = await obtainTokens(portal, client, ADA, { scope: 'profile' });
     expect(await refusal(portal, ask(portal, USERINFO, bearer(narrow)))).toEqual([
       403,
@@ -482,7 +505,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
     ]);
   });
 
-  test('in a form next to the header, twice in a form, and a bound one in a form', async () => {
+  test('if it is in a form and the header, twice in a form, or bound and in a form', async () => {
     expect(await refusal(portal, post(bearer(unbound), { access_token: unbound }))).toEqual([
       400,
       'Bearer DPoP',
@@ -525,7 +548,7 @@ describe('introspection', () => {
   };
 
   // @shows RFC9449-6.2
-  test('tells the key of a token, its audience, and in seconds when it starts and ends', async () => {
+  test('returns the key and audience of a token, and its start and end in seconds', async () => {
     const free = await introspected(portal, unbound);
     const now = Math.floor(Date.now() / 1000);
     expect(free).toMatchObject({ active: true, aud: API, token_type: 'Bearer', iss: portal.url });
@@ -557,7 +580,7 @@ describe('introspection', () => {
       expect(await introspected(at, token)).toEqual({ active: false });
   });
 
-  test('is refused to a client without the right to it, and the log says why', async () => {
+  test('is refused to a client without permission for it, with the reason in the log', async () => {
     const known = await registerClient(portal, { public: true });
     await portal.application.database.execute(
       'UPDATE oauth_clients SET grants = ? WHERE client_id = ?',

@@ -120,7 +120,7 @@ const STEPS: readonly Migration[] = [
 describe('the printed schema', () => {
   // @shows AS-18.20
   test.each([0, 1, 2, 3])(
-    'of a database with %i steps equals what the remaining steps make',
+    'of a database with %i steps equals the result of the remaining steps',
     async (count) => {
       const [one, other] = [await empty(), await empty()];
       for (const { database } of [one, other]) await migrate(database, STEPS.slice(0, count));
@@ -143,7 +143,7 @@ describe('the printed schema', () => {
   );
 
   // @shows AS-18.20
-  test('is all that a server needs; the console prints it and recognizes it afterwards', async () => {
+  test('is sufficient for a server, and the console recognizes it after printing it', async () => {
     const { url } = await empty();
     let printed = '';
     const portal = await startPortal({
@@ -179,7 +179,7 @@ describe('the printed schema', () => {
     expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
   });
 
-  test("has the values of an application's own steps as its engine writes them", async () => {
+  test('contains the values of the custom steps of an application, as the engine writes them', async () => {
     const { url, database } = await empty();
     const values = ["it's", 'a\\', '?', null, 7, 9_007_199_254_740_993n] as const;
     const step: Migration = {
@@ -202,7 +202,7 @@ describe('the printed schema', () => {
     ]);
   });
 
-  test('of a step that reads, or that was begun and not finished, is refused', async () => {
+  test('is refused for a step that reads, or that was started and not finished', async () => {
     const { database } = await empty();
     const reading: Migration = {
       name: 'app_0001',

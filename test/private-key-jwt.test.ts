@@ -80,7 +80,7 @@ const ALGORITHMS: readonly Algorithm[] = ['RS256', 'PS256', 'ES256', 'EdDSA', 'E
 
 describe('private_key_jwt', () => {
   // @shows AS-23.1, AS-2.24, RFC7523-5
-  test('is in the metadata, with its algorithms, at each endpoint', async () => {
+  test('is in the metadata of each endpoint, with its algorithms', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const response = await fetch(`${portal.url}/.well-known/${name}`);
       const metadata = (await response.json()) as Readonly<Record<string, readonly string[]>>;
@@ -175,7 +175,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-3b
-  test('the audience is the issuer or the token endpoint, nothing else; with its own typ only the issuer', async () => {
+  test('accepts the issuer or token endpoint as audience; with its specific typ, only the issuer', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const { issuer } = portal.server;
@@ -191,7 +191,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-3e
-  test('clocks may differ by a minute in either direction', async () => {
+  test('accepts clocks that differ by up to a minute', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const now = Math.floor(clock.now() / 1000);
@@ -206,7 +206,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-3e
-  test('a time is valid up to its bound, also with a fraction, and not beyond', async () => {
+  test('accepts a time up to its limit, also with a fraction, and not after it', async () => {
     const key = newKey('ES256');
     const now = clock.now() / 1000;
     const moment = 0.001;
@@ -236,7 +236,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3
-  test('its typ is JWT or its own, in any case, with or without application/, or missing', async () => {
+  test('accepts the typ JWT, its specific typ or none, in any case, with or without application/', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const typed = (typ: string) => ask(signed(key, { ...headerOf(key), typ }, claims(id)));
@@ -248,7 +248,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-3e
-  test('an assertion with an hour to live, as Authlib signs, is valid for ten minutes from its iat', async () => {
+  test('accepts an assertion that lives for an hour, as from Authlib, for ten minutes from its iat', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const anHour = () => {
@@ -269,7 +269,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-2.2, RFC7523-3a, RFC7521-4.2
-  test('client_id may be missing, and must otherwise be the same', async () => {
+  test('accepts a missing client_id, and refuses a different one', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     expect((await ask(assertionOf(id, key), { client_id: id })).status).toBe(200);
@@ -279,7 +279,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.2, RFC7523-2.2b, RFC7521-4.2
-  test('must be the only credential, and complete', async () => {
+  test('must be the only credential of the request, and complete', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const grant = { grant_type: 'client_credentials' };
@@ -315,7 +315,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.2
-  test('is only for clients that are registered for it', async () => {
+  test('works only for clients that are registered for it', async () => {
     const key = newKey('ES256');
     const confidential = await registerClient(portal, {
       grants: ['client_credentials'],
@@ -332,7 +332,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows RFC7523-3f
-  test('other claims and header members change nothing', async () => {
+  test('ignores other claims and header members', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const more = { azp: id, scope: 'notes:write', roles: ['admin'], client_id: 'another' };
@@ -349,7 +349,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows RFC7523-2.1
-  test('is for client authentication: a JWT is not a grant', async () => {
+  test('accepts an assertion only for client authentication, not as a grant', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const grant = {
@@ -361,7 +361,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.2, OIDC-9
-  test('with the algorithm that the client registered, if it registered one', async () => {
+  test('accepts only the registered algorithm of the client, if it has one', async () => {
     const key = newKey('RS256');
     const { client } = await portal.server.clients.create({
       name: 'A service',
@@ -375,9 +375,9 @@ describe('private_key_jwt', () => {
   });
 });
 
-describe('an assertion is used once', () => {
+describe('a client assertion', () => {
   // @shows AS-23.4, RFC7523-3c, OIDC-9
-  test('at any endpoint, and for any client id it names; a failed one is not used up', async () => {
+  test('can be used once at any endpoint; its jti is per client, and a failed use does not count', async () => {
     const key = newKey('ES256');
     const [id, other] = [await serviceWith(key), await serviceWith(key)];
     const assertion = assertionOf(id, key, { jti: 'the-same' });
@@ -393,7 +393,7 @@ describe('an assertion is used once', () => {
   });
 
   // @shows AS-23.4
-  test('its row stays while the assertion could be used, and is removed later', async () => {
+  test('has its row stored while it could be used, and removed later', async () => {
     const key = newKey('ES256');
     const assertion = assertionOf(await serviceWith(key), key);
     expect((await ask(assertion)).status).toBe(200);
@@ -414,7 +414,7 @@ describe('an assertion is used once', () => {
   });
 });
 
-describe('the use of an assertion', () => {
+describe('the record of a used assertion', () => {
   // @shows AS-23.4
   test('is stored while the assertion is valid, also after pruning', async () => {
     const key = newKey('ES256');
@@ -433,7 +433,7 @@ describe('the use of an assertion', () => {
   });
 
   // @shows AS-23.4
-  test('is removed at the latest eleven minutes after its issue, with any expiry in the assertion', async () => {
+  test('is removed at most eleven minutes after its issue, whatever the expiry of the assertion', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const { database } = portal.application;
@@ -457,7 +457,7 @@ describe('the use of an assertion', () => {
   });
 });
 
-describe('an invalid assertion is refused, and never a server error', () => {
+describe('an invalid assertion is refused without a server error:', () => {
   const key = newKey('RS256');
   const stranger = newKey('RS256', key.kid);
   let id: string;
@@ -526,19 +526,19 @@ describe('an invalid assertion is refused, and never a server error', () => {
       () => assertionOf(id, key, { exp: now() + 2940, iat: now() - 662 }),
     ],
     [
-      'expires after eleven minutes, and does not say when it was signed',
+      'expires after eleven minutes, without an iat',
       () => assertionOf(id, key, { exp: now() + 662, iat: undefined }),
     ],
     ['exp in milliseconds', () => assertionOf(id, key, { exp: clock.now() + 60_000 })],
     ['exp as text', () => assertionOf(id, key, { exp: String(now() + 60) })],
     ['issued in the future', () => assertionOf(id, key, { iat: now() + 62 })],
     ['issued long ago', () => assertionOf(id, key, { iat: now() - 700 })],
-    ['not yet', () => assertionOf(id, key, { nbf: now() + 62 })],
-    ['another issuer', () => assertionOf(id, key, { iss: 'https://evil.example' })],
-    ['another subject', () => assertionOf(id, key, { sub: 'another' })],
-    ['another audience', () => assertionOf(id, key, { aud: 'https://evil.example' })],
+    ['not yet valid', () => assertionOf(id, key, { nbf: now() + 62 })],
+    ['a different issuer', () => assertionOf(id, key, { iss: 'https://evil.example' })],
+    ['a different subject', () => assertionOf(id, key, { sub: 'another' })],
+    ['a different audience', () => assertionOf(id, key, { aud: 'https://evil.example' })],
     [
-      'another audience beside',
+      'an additional audience',
       () => assertionOf(id, key, { aud: [portal.server.issuer, 'https://evil.example'] }),
     ],
     ['an audience with a slash', () => assertionOf(id, key, { aud: `${portal.server.issuer}/` })],
@@ -551,17 +551,17 @@ describe('an invalid assertion is refused, and never a server error', () => {
       () => assertionOf(id, key, { aud: `${portal.server.issuer}/oauth/introspect` }),
     ],
     ['a long jti', () => assertionOf(id, key, { jti: 'a'.repeat(256) })],
-    ['another key', () => signed(stranger, headerOf(key), claims(id))],
+    ['a different key', () => signed(stranger, headerOf(key), claims(id))],
     [
-      'another key, in the header',
+      'a different key in the header',
       () => signed(stranger, { ...headerOf(key), jwk: stranger.jwk }, claims(id)),
     ],
     [
-      'another key, elsewhere',
+      'a different key at a URL in the header',
       () => signed(stranger, { ...headerOf(key), jku: 'https://evil.example/jwks' }, claims(id)),
     ],
     [
-      'another certificate',
+      'a different certificate in the header',
       () =>
         signed(
           stranger,
@@ -569,9 +569,9 @@ describe('an invalid assertion is refused, and never a server error', () => {
           claims(id),
         ),
     ],
-    ['another kid', () => header({ kid: 'another' })],
+    ['a different kid', () => header({ kid: 'another' })],
     ['a kid that is not a string', () => header({ kid: { a: 1 } })],
-    ['no kid, and another key', () => signed(stranger, { alg: 'RS256' }, claims(id))],
+    ['no kid, and a different key', () => signed(stranger, { alg: 'RS256' }, claims(id))],
     ['no alg', () => header({ alg: undefined })],
     ['alg none', () => `${unsigned({ alg: 'none' })}.`],
     ['alg none, signed', () => header({ alg: 'none' })],
@@ -579,12 +579,12 @@ describe('an invalid assertion is refused, and never a server error', () => {
     ['alg HS256, signed with the public key', () => hmac(pem())],
     ['alg HS256, signed with the JWK', () => hmac(JSON.stringify(key.jwk))],
     ['alg HS256, signed with nothing', () => hmac('')],
-    ['alg of another signature', () => header({ alg: 'PS256' })],
-    ['alg of another key', () => header({ alg: 'ES256' })],
+    ['the alg of a different signature', () => header({ alg: 'PS256' })],
+    ['the alg of a different key', () => header({ alg: 'ES256' })],
     ['alg EdDSA', () => header({ alg: 'EdDSA' })],
     ['alg RS512', () => header({ alg: 'RS512' })],
     ['alg in a list', () => header({ alg: ['RS256'] })],
-    ['alg of the prototype', () => header({ alg: 'constructor' })],
+    ['an alg that is a property of the prototype', () => header({ alg: 'constructor' })],
     ['crit', () => header({ crit: ['exp'] })],
     ['an empty crit', () => header({ crit: [] })],
     ['b64', () => header({ crit: ['b64'], b64: false })],
@@ -608,13 +608,16 @@ describe('an invalid assertion is refused, and never a server error', () => {
     ['white space', () => ` ${parts().join('.')}`],
     ['a line break', () => parts().join('.\n')],
     [
-      'bits that are not there',
+      'non-zero padding bits',
       () => {
         const text = parts().join('.');
         return `${text.slice(0, -1)}${text.endsWith('B') ? 'C' : 'B'}`;
       },
     ],
-    ['base64', () => parts().join('.').replaceAll('-', '+').replaceAll('_', '/') + '+'],
+    [
+      'base64 in place of base64url',
+      () => parts().join('.').replaceAll('-', '+').replaceAll('_', '/') + '+',
+    ],
     ['text', () => 'an assertion'],
     ['a header that is a list', () => signed(key, '["RS256"]', claims(id))],
     ['a header that is null', () => signed(key, 'null', claims(id))],
@@ -659,13 +662,13 @@ describe('an invalid assertion is refused, and never a server error', () => {
   });
 
   // @shows AS-23.3
-  test.each([70, 256, 1024])('one of %i KB is not even read', async (size) => {
+  test.each([70, 256, 1024])('an assertion of %i KB is refused before it is read', async (size) => {
     const response = await ask(header({ jwk: { n: 'A'.repeat(size * 1024) } }));
     expect(response.status).toBe(413);
   });
 
   // @shows AS-23.3, RFC7523-3d
-  test('one in which anything was changed is refused', async () => {
+  test('an assertion in which anything was changed', async () => {
     const change = fc.record({
       at: fc.nat(),
       to: fc.constantFrom(...Array.from('AZaz09-_.=+/ \0é')),
@@ -688,7 +691,7 @@ describe('an invalid assertion is refused, and never a server error', () => {
   });
 
   // @shows AS-23.6, AS-17.1
-  test("sixty of a client in a quarter of an hour get an immediate response, more are slowed down, but not the client's valid requests", async () => {
+  test('sixty per client in 15 minutes are answered at once, then delayed, but valid ones never', async () => {
     clock.advance(901);
     const wrong = async () => (await ask(signed(stranger, headerOf(key), claims(id)))).status;
     const free = [];
@@ -709,7 +712,7 @@ describe('an invalid assertion is refused, and never a server error', () => {
   });
 });
 
-describe('the log contains the reason for each rejected assertion, while the client always gets the same response', () => {
+describe('a rejected assertion gets the same response each time, and the log has the reason:', () => {
   const key = newKey('ES256');
   const another = newKey('ES256', key.kid);
 
@@ -760,7 +763,7 @@ describe('the log contains the reason for each rejected assertion, while the cli
   });
 
   // @shows AS-9.10, AS-23.6
-  test('for an unknown or revoked client, one with a secret or without any, and for other input in place of an assertion', async () => {
+  test('an unknown or revoked client, one with a secret or neither, or a different kind of input', async () => {
     const id = await serviceWith(key);
     const assertion = assertionOf(id, key);
     expect((await ask(assertion)).status).toBe(200);
@@ -802,7 +805,7 @@ describe('the log contains the reason for each rejected assertion, while the cli
   });
 
   // @shows AS-9.10
-  test('the log says that a secret fits neither of two only while there are two', async () => {
+  test('the log reports that a secret matches neither of two only while there are two', async () => {
     const { id } = await registerClient(portal, {
       grants: ['client_credentials'],
       redirectUris: [],
@@ -832,24 +835,24 @@ describe('the keys of a client', () => {
     ['a text', 'RFC 7517', 'keys'],
     ['none', 'no key', { keys: [] }],
     ['a key that is not an object', 'not a JSON object', { keys: ['key'] }],
-    ['a private one', 'private', { keys: [{ ...rsa.jwk, d: 'AAAA' }] }],
-    ['a symmetric one', 'symmetric', { keys: [{ kty: 'oct', k: 'AAAA' }] }],
+    ['a private key', 'private', { keys: [{ ...rsa.jwk, d: 'AAAA' }] }],
+    ['a symmetric key', 'symmetric', { keys: [{ kty: 'oct', k: 'AAAA' }] }],
     ['RSA with 1,024 bits', '1024 bits', { keys: [newKey('RS256', 'a', 1024).jwk] }],
     ['RSA with 8,192 bits', '8192 bits', { keys: [{ ...rsa.jwk, n: `_${'A'.repeat(1364)}Q` }] }],
     ['RSA with 16,384 bits', 'no readable n', { keys: [{ ...rsa.jwk, n: 'A'.repeat(2731) }] }],
     ['RSA with exponent 1', 'exponent', { keys: [{ ...rsa.jwk, e: 'AQ' }] }],
     ['RSA with exponent 3', 'exponent', { keys: [{ ...rsa.jwk, e: 'Aw' }] }],
-    ['for encryption alone', 'no key', { keys: [{ ...rsa.jwk, use: 'enc' }] }],
+    ['only for encryption', 'no key', { keys: [{ ...rsa.jwk, use: 'enc' }] }],
     ['for signing, not for verifying', 'no key', { keys: [{ ...rsa.jwk, key_ops: ['sign'] }] }],
-    ['of an algorithm that is not taken', 'no key', { keys: [{ ...rsa.jwk, alg: 'RS512' }] }],
-    ['another curve', 'no key', { keys: [{ kty: 'EC', crv: 'P-521', x: 'AA', y: 'AA' }] }],
+    ['for an unsupported algorithm', 'no key', { keys: [{ ...rsa.jwk, alg: 'RS512' }] }],
+    ['a different curve', 'no key', { keys: [{ kty: 'EC', crv: 'P-521', x: 'AA', y: 'AA' }] }],
     [
       'a point that is not on the curve',
       'not a public key',
       { keys: [{ kty: 'EC', crv: 'P-256', x: 'A'.repeat(43), y: 'A'.repeat(43) }] },
     ],
     ['a kid that is not a string', 'kid', { keys: [{ ...rsa.jwk, kid: 1 }] }],
-    ['eleven', 'more than 10', { keys: Array.from({ length: 11 }, () => rsa.jwk) }],
+    ['eleven keys', 'more than 10', { keys: Array.from({ length: 11 }, () => rsa.jwk) }],
   ])('cannot be registered if they are %s', async (_, says, jwks) => {
     await expect(create(jwks)).rejects.toThrow(says);
   });
@@ -870,7 +873,7 @@ describe('the keys of a client', () => {
   });
 
   // @shows AS-23.2
-  test('do not go with a public client, nor with a second place for keys', async () => {
+  test('are refused for a public client, and together with a second source of keys', async () => {
     const jwks = { keys: [rsa.jwk] };
     const about = { name: 'A', scopes: ['notes:read'], grants: ['client_credentials'] };
     const { clients } = portal.server;
@@ -898,7 +901,7 @@ describe('without oauth_server:private_key_jwt', () => {
   afterAll(() => off.close());
 
   // @shows AS-23.1
-  test('no client can register with keys, the metadata omits the method, and assertions do not work', async () => {
+  test('no client can register with keys, the metadata omits it, and assertions do not work', async () => {
     await expect(
       off.server.clients.create({
         name: 'A',
@@ -935,7 +938,7 @@ describe('without oauth_server:private_key_jwt', () => {
   });
 
   // @shows AS-23.1
-  test('a client with keys cannot authenticate in any way', async () => {
+  test('a client with keys cannot authenticate by any method', async () => {
     const id = await serviceWith(key);
     const { rows } = await portal.application.database.execute(
       'SELECT * FROM oauth_clients WHERE client_id = ?',

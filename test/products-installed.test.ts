@@ -95,7 +95,7 @@ const replacing =
   };
 
 describe.each(INSTALLED_PRODUCTS)('$name', (product) => {
-  test('lets a person in with the settings of its page, and knows their claims', async () => {
+  test('signs a person in with the settings of its page, and gets their claims', async () => {
     const { knows, signIn } = await start(product, (settings) => settings);
     expect(await knows()).not.toMatchObject(KNOWN);
     const arrived = await signIn();
@@ -104,7 +104,7 @@ describe.each(INSTALLED_PRODUCTS)('$name', (product) => {
     expect(await knows()).toEqual(Object.fromEntries(told));
   });
 
-  test('without its setting for PKCE no person can sign in, and the page quotes the log line', async () => {
+  test('cannot sign a person in without its PKCE setting, and the page quotes the log line', async () => {
     const { knows, signIn, log } = await start(product, replacing(product.pkce));
     await signIn();
     expect(await knows()).not.toMatchObject(KNOWN);
@@ -113,7 +113,7 @@ describe.each(INSTALLED_PRODUCTS)('$name', (product) => {
     expect(new ProductPage(product.page).text).toContain(quoted);
   });
 
-  test('that also requests an unknown scope lets people in only where the server ignores it', async () => {
+  test('can request an unknown scope only if the server ignores unknown scopes', async () => {
     const wider = replacing(product.scopes);
     const refused = await start(product, wider);
     await refused.signIn();
@@ -126,7 +126,7 @@ describe.each(INSTALLED_PRODUCTS)('$name', (product) => {
 });
 
 test.each(INSTALLED_PRODUCTS.filter(({ formPost }) => formPost !== undefined))(
-  '$name, set to form_post, lets people in only where the server supports form_post',
+  '$name with form_post signs people in only if the server supports form_post',
   async (product) => {
     const change = (settings: string) => `${settings}\n${product.formPost}\n`;
     const refused = await start(product, change);

@@ -59,7 +59,7 @@ describe.each(REPLAYED_PRODUCTS)('$name', (product) => {
     }
   });
 
-  test('that requests a scope it cannot have is refused, or gets the rest where that is ignored', async () => {
+  test('requests an unknown scope and is refused, or gets the rest if the server ignores it', async () => {
     const wider = ({ scope, sends }: Settings) => ({
       scope: `${scope} groups`,
       ...(sends?.['scope'] === undefined ? {} : { sends: { scope: `${scope} groups` } }),
@@ -76,7 +76,7 @@ describe.each(REPLAYED_PRODUCTS)('$name', (product) => {
   });
 });
 
-test.each(WITHOUT_PKCE)('$name without its setting for PKCE is refused', async (product) => {
+test.each(WITHOUT_PKCE)('$name is refused without its PKCE setting', async (product) => {
   const signIn = await told(product, portals.plain, () => ({ pkce: false }));
   const answer = await signIn.answer(await portals.plain.signedIn(ADA));
   expect([answer.get('code'), answer.get('error')]).toEqual([null, 'invalid_request']);
@@ -84,7 +84,7 @@ test.each(WITHOUT_PKCE)('$name without its setting for PKCE is refused', async (
 });
 
 describe.each(FORM_POST)('$name', (product) => {
-  test('is refused without form_post, and its page quotes the refusal', async () => {
+  test('is refused if the server has no form_post, and its page quotes the refusal', async () => {
     const signIn = await told(product, portals.plain);
     const answer = await signIn.answer(await portals.plain.signedIn(ADA));
     expect([answer.get('code'), answer.get('error')]).toEqual([null, 'invalid_request']);
@@ -92,13 +92,13 @@ describe.each(FORM_POST)('$name', (product) => {
     expect(new ProductPage(product.page).text).toContain(description);
   });
 
-  test('signs a person in without form_post if it requests the mode query', async () => {
+  test('signs a person in without form_post if it requests response_mode=query', async () => {
     const signIn = await told(product, portals.plain, () => ({ mode: 'query' }));
     const claims = await signIn.claims(await signIn.answer(await portals.plain.signedIn(ADA)));
     expect(claims).toMatchObject(PERSON);
   });
 
-  test('pushes its request if the metadata allow that, and gets the post', async () => {
+  test('pushes its request if the metadata offers that, and gets the response by form_post', async () => {
     const { pushing } = portals;
     const signIn = await told(product, pushing);
     const claims = await signIn.claims(await signIn.answer(await pushing.signedIn(ADA)));

@@ -14,7 +14,7 @@ const inSource = (text: string) =>
     remedy,
   ]);
 
-describe('the page of messages for operators', () => {
+describe('the page of operator messages', () => {
   test.each([
     ['console', 100],
     ['printed', 150],
@@ -24,7 +24,7 @@ describe('the page of messages for operators', () => {
     expect(MESSAGES.filter((each) => each.section === section).length).toBeGreaterThan(least);
   });
 
-  test('is a table that a person can read, a line for each message', () => {
+  test('is a readable table with one line for each message', () => {
     const rows = programMessagesPage()
       .split('\n')
       .filter(
@@ -35,12 +35,12 @@ describe('the page of messages for operators', () => {
     expect(rows.filter((row) => !/ \| `[\w/.-]+` \|$/.test(row))).toEqual([]);
   });
 
-  test('has no message without words', () => {
+  test('has no message that consists only of placeholders', () => {
     expect(MESSAGES.filter(({ text }) => /^(?:\{\w+\}\s*)*$/.test(text))).toEqual([]);
   });
 });
 
-describe('a message is found', () => {
+describe('the page contains a message', () => {
   test.each([
     [
       'of a refusal',
@@ -50,7 +50,7 @@ describe('a message is found', () => {
       null,
     ],
     [
-      'with what varies',
+      'with a placeholder',
       'x.fail(`The file ${a.path} is gone`);',
       'console',
       'The file {path} is gone',
@@ -66,7 +66,7 @@ describe('a message is found', () => {
     ],
     ['of the doctor', "failing('It is full', 'free space');", 'doctor', 'It is full', 'free space'],
     [
-      'about a key',
+      'about a configuration key',
       "z.refine(f, 'must be a path of it');",
       'configuration',
       'must be a path of it',

@@ -59,15 +59,15 @@ async function onTerminal(
   return { code, sent };
 }
 
-describe('progress of long work', () => {
-  test('is not printed for a new schema, which is quick to make, without a terminal', async () => {
+describe('the progress of long work', () => {
+  test('is not printed for a new schema without a terminal', async () => {
     const options = { cwd: folder, env: { STEPS: '1' } };
     const { code, stderr } = await portico(['db:migrate', 'up'], options);
     expect([code, stderr]).toEqual([0, '']);
   });
 
   // @shows HOST-4.6
-  test('is one line on a terminal, rewritten, and cleared before the result is printed', async () => {
+  test('is one line on a terminal, which is rewritten, and cleared before the result', async () => {
     const { code, sent } = await onTerminal(3, '"$NODE" "$BIN" db:migrate up');
     expect(code, sent).toBe(0);
     expect(sent.split(EMPTY_LINE)).toEqual([
@@ -80,7 +80,7 @@ describe('progress of long work', () => {
   });
 
   // @shows HOST-4.6
-  test('is one line of standard error per step for a schema with rows, without a terminal', async () => {
+  test('is one line on standard error per step for a schema with rows, without a terminal', async () => {
     const options = { cwd: folder, env: { STEPS: '4' } };
     const { stdout, stderr } = await portico(['db:migrate', 'up', '--json'], options);
     expect(JSON.parse(stdout)).toEqual({ applied: ['shop_0004'] });
@@ -88,7 +88,7 @@ describe('progress of long work', () => {
   });
 
   // @shows HOST-4.6
-  test('does not touch JSON output, even if standard error is a terminal', async () => {
+  test('does not change JSON output, even if standard error is a terminal', async () => {
     const { code, sent } = await onTerminal(4, '"$NODE" "$BIN" oauth:prune --json >pruned.json');
     expect(code, sent).toBe(0);
     expect(sent).toContain(`${EMPTY_LINE}Removing expired rows`);
@@ -99,7 +99,7 @@ describe('progress of long work', () => {
   });
 
   // @shows HOST-4.6
-  test('sends no control codes to a terminal that can only write lines', async () => {
+  test('has no control codes on a terminal that cannot rewrite lines', async () => {
     const { code, sent } = await onTerminal(4, 'TERM=dumb "$NODE" "$BIN" oauth:prune');
     expect(code, sent).toBe(0);
     expect(sent).not.toContain('\u{1b}');

@@ -7,10 +7,10 @@ const LONG = `${'word '.repeat(36).trim()}.`;
 describe('the prose check', () => {
   test.each([
     ['a vague word', 'Start.\n\nIt is for whoever asks.', 3, '"whoever"'],
-    ['two words that belong together', 'There is none.', 1, '"is none"'],
+    ['two words in a wrong combination', 'There is none.', 1, '"is none"'],
     ['a sentence of 36 words', `# Title\n\n${LONG}`, 3, 'a sentence of 36 words'],
-    ['one in a list', `- Short.\n- ${LONG}`, 1, 'a sentence of 36 words'],
-  ])('finds %s in a guide, with its line', (_, markdown, line, problem) => {
+    ['a long sentence in a list', `- Short.\n- ${LONG}`, 1, 'a sentence of 36 words'],
+  ])('reports %s in a guide, with its line', (_, markdown, line, problem) => {
     expect(problemsOfPage('docs/guide.md', markdown)).toEqual([
       { file: 'docs/guide.md', line, problem: expect.stringContaining(problem) as string },
     ]);
@@ -25,11 +25,11 @@ describe('the prose check', () => {
     expect(problemsOfPage('docs/guide.md', markdown)).toEqual([]);
   });
 
-  test('lets a reference page list conditions in a long sentence', () => {
+  test('allows long lists of conditions in a sentence of a reference page', () => {
     expect(problemsOfPage('docs/specification.md', LONG)).toEqual([]);
   });
 
-  test('finds a vague word in a comment, and not in code', () => {
+  test('reports a vague word in a comment, and not in code', () => {
     const source =
       "const a = 'nobody';\n\n/** For\n * anybody. */\nexport const b = a; // `somebody`\n";
     expect(problemsOfSource('a.ts', source)).toEqual([
@@ -37,7 +37,7 @@ describe('the prose check', () => {
     ]);
   });
 
-  test('finds a line of a comment with more than 100 columns', () => {
+  test('reports a comment line with more than 100 columns', () => {
     const words = `// ${'word '.repeat(19).trim()}`;
     expect(problemsOfSource('a.ts', `${words}\n`)).toEqual([]);
     expect(problemsOfSource('a.ts', `\n${words} long\n`)).toEqual([

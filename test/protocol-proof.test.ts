@@ -32,14 +32,14 @@ function declared(module: string, sort: string): readonly string[] {
   return [...module.matchAll(names)].flatMap(([, found = '']) => found.trim().split(/\s+/));
 }
 
-describe('each honest flow comes to its end:', () => {
+describe('in the model, each honest flow completes:', () => {
   test.each(COMPLETED)('$flow', async ({ scenario, reached }) => {
     const { found } = await searched({ scenario, removed: [], goal: { reached } });
     expect(found).toBe(true);
   });
 });
 
-describe('with every check, no state breaks a property:', () => {
+describe('in the model with every check, no state violates a property:', () => {
   test.each(PROVED)('$scenario', async ({ scenario, properties }) => {
     const { steps, found, states } = await searched({
       scenario,
@@ -51,47 +51,47 @@ describe('with every check, no state breaks a property:', () => {
   });
 });
 
-describe('without a check, the attack is found:', () => {
+describe('in the model without a check, the attack is found:', () => {
   test.each(ATTACKS)('$removed: $attack', async ({ removed, violates, scenario, move }) => {
     const { steps } = await searched({ scenario, removed, goal: { broken: [violates] } });
     expect(steps).toContain(move);
   });
 });
 
-describe('of two checks against the same attack, one is enough:', () => {
+describe('in the model, one of two checks against the same attack is sufficient:', () => {
   test.each(ALONE)('without $removed, $scenario', async ({ removed, violates, scenario }) => {
     const { steps, found } = await searched({ scenario, removed, goal: { broken: [violates] } });
     expect(found, steps.join(', ')).toBe(false);
   });
 });
 
-describe('a risk that remains is found with every check:', () => {
+describe('in the model with every check, a remaining risk is found:', () => {
   test.each(RESIDUAL)('$risk', async ({ scenario, violates }) => {
     const { found } = await searched({ scenario, removed: [], goal: { broken: [violates] } });
     expect(found).toBe(true);
   });
 });
 
-describe('the list of checks', () => {
-  test('has every check of the model, and an attack for each', async () => {
+describe('the list of checks of the model', () => {
+  test('has an attack for each check', async () => {
     const checks = declared(await moduleOf('terms'), 'Check');
     expect(new Set(Object.keys(CHECKS))).toEqual(new Set(checks));
     expect(new Set(ATTACKS.flatMap(({ removed }) => removed))).toEqual(new Set(checks));
   });
 
-  test('has every check where the model makes it', async () => {
+  test('is exactly the list of checks that the model uses', async () => {
     const protocol = await moduleOf('protocol');
     const made = new Set([...protocol.matchAll(/\bhas\((\w+)\)/g)].map(([, check]) => check));
     expect(made).toEqual(new Set(Object.keys(CHECKS)));
   });
 
-  test('has an attack on every property, and a scenario in which it holds', async () => {
+  test('has an attack on every property, and a scenario in which the property holds', async () => {
     const properties = new Set(declared(await moduleOf('properties'), 'Property'));
     expect(new Set(ATTACKS.map(({ violates }) => violates))).toEqual(properties);
     expect(new Set(PROVED.flatMap(({ properties: held }) => held))).toEqual(properties);
   });
 
-  test('proves the violated property in the scenario of each attack, with every check', () => {
+  test('proves the property of each attack in its scenario, with every check', () => {
     const isProved = ({ violates, scenario }: (typeof ATTACKS)[number]) =>
       PROVED.some(
         (each) => each.properties.includes(violates) && isWithin(scenario, each.scenario),
@@ -99,7 +99,7 @@ describe('the list of checks', () => {
     expect(ATTACKS.filter((each) => !isProved(each))).toEqual([]);
   });
 
-  test('names a rule for every check that other tests show', async () => {
+  test('has for every check a rule that other tests show', async () => {
     const files = globSync(['test/**/*.test.ts', 'packages/*/src/**/*.test.ts'], { cwd: ROOT });
     const shown = new Set<string>();
     for (const file of files) {
@@ -110,12 +110,12 @@ describe('the list of checks', () => {
     expect(Object.values(CHECKS).filter(({ rule }) => !shown.has(rule))).toEqual([]);
   });
 
-  test.each(Object.entries(CHECKS))('names where %s is in the code', async (_, { file, name }) => {
+  test.each(Object.entries(CHECKS))('points to the code of %s', async (_, { file, name }) => {
     expect(await readFile(path.join(ROOT, file), 'utf8')).toContain(name);
   });
 });
 
-test('every rule of the model takes part in a path that a search found', async () => {
+test('the search finds a path through every rule of the model', async () => {
   const rules = [...(await moduleOf('protocol')).matchAll(/c?rl \[([\w-]+)\]/g)];
   expect(used).toEqual(new Set(rules.map(([, label]) => label)));
 });

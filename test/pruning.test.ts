@@ -39,7 +39,7 @@ async function rows(table: string): Promise<number> {
 
 const TABLES = ['oauth_access_tokens', 'oauth_families', 'oauth_consent_requests'];
 
-describe('removing expired rows', () => {
+describe('the removal of expired rows', () => {
   // @shows AS-13.10, AS-18.8
   test('removes nothing that is valid, and nothing that detects a replay', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
@@ -57,7 +57,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-5.16
-  test('a code that was used long ago still ends its living family', async () => {
+  test('keeps a code that was used long ago while its family is valid, so that a replay revokes it', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     clock.advance(10 * DAY);
@@ -85,7 +85,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-13.10
-  test('is also a console command, which says how much it removed', async () => {
+  test('is also a console command, which reports the number of removed rows', async () => {
     const yesterday = createClock();
     yesterday.advance(-DAY);
     const own = await startPortal({ clock: yesterday.now });
@@ -105,7 +105,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-18.8
-  test('happens automatically while tokens are issued, also behind a few rows that are valid for longer', async () => {
+  test('happens automatically while tokens are issued, even behind rows that are valid longer', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -140,7 +140,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-18.8
-  test('happens automatically while requests come that no person answers', async () => {
+  test('happens automatically while requests arrive that are never answered', async () => {
     const visitor = await portal.signedIn(ADA);
     for (let count = 0; count < 60; count += 1) await visitor.get(authorizationUrl(portal, client));
     clock.advance(DAY);

@@ -19,7 +19,7 @@ import { freePort } from './support/free-port.ts';
  * skipped; in CI that is a failure.
  */
 
-describe('in a real Chromium', () => {
+describe('a pushed request in Chromium', () => {
   let portal: RunningPortal;
   let browser: Browser;
   let context: BrowserContext;
@@ -86,7 +86,7 @@ describe('in a real Chromium', () => {
   }
 
   // @shows AS-25.5, AS-25.6, RFC9126-4b
-  test('sign in, go back, reload and allow give one answer', async () => {
+  test('gives one response after sign-in, back, reload and allow', async () => {
     const { url, verifier } = await pushed();
     await page.goto(url);
     await page.reload();
@@ -111,7 +111,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-25.6
-  test('a second browser gets nothing from a link that another browser has opened', async () => {
+  test('cannot be opened in a second browser', async () => {
     const { url } = await pushed();
     await page.goto(url);
     await signIn(ADA);
@@ -134,7 +134,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-25.6
-  test('"Not you?" shows another person the same question', async () => {
+  test('shows the same consent request to a different person after "Not you?"', async () => {
     const { url } = await pushed();
     await page.goto(url);
     await signIn(GRACE);

@@ -88,9 +88,9 @@ async function codeOf(id: string, response: Response): Promise<string> {
   return locationOf(await ada.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
 }
 
-describe('a client that is a document', () => {
+describe('a client that is a metadata document', () => {
   // @shows AS-25.10
-  test('pushes before any person sees it: it is fetched once, and stored only when it is shown', async () => {
+  test('is fetched once if it pushes, and stored only when its request is shown', async () => {
     const url = publish();
     const pushed = await push(url);
     expect(pushed.status).toBe(201);
@@ -110,7 +110,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-25.10, AS-25.3
-  test('with keys authenticates with them, also the first time', async () => {
+  test('authenticates with its keys, also the first time', async () => {
     const key = newKey('ES256');
     const url = publish({
       token_endpoint_auth_method: 'private_key_jwt',
@@ -146,7 +146,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-25.10, AS-25.4
-  test('whose document is unusable or does not fit is unknown, and the response reveals nothing about its contents', async () => {
+  test('is unknown if its document is unusable, and the response reveals nothing of its contents', async () => {
     await expectUnknown(await push(host.url(newPath())));
     const internal = await push(publish({ client_secret: 'everybody reads it' }));
     expect(await internal.clone().text()).not.toContain('everybody');
@@ -161,7 +161,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-25.8
-  test('that requires pushed requests gets nothing through others', async () => {
+  test('is refused without a pushed request if its document requires one', async () => {
     const url = publish({ require_pushed_authorization_requests: true });
     const answer = await ada.get(authorizationUrl(portal, { id: url, secret: '' }));
     expect(answer.status).toBe(400);
@@ -171,7 +171,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-21.8
-  test('that requires pushed requests since a question was shown does not change that question', async () => {
+  test('keeps an open consent request if its document then requires pushed requests', async () => {
     const url = host.publish(newPath(), DOCUMENT, { 'Cache-Control': 'max-age=300' });
     const page = await ada.visit(
       authorizationUrl(portal, { id: url, secret: '' }, { scope: 'notes:read' }),
@@ -191,7 +191,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-25.10
-  test('is fetched for strangers up to the limit of a network, which does not reduce the limit for people', async () => {
+  test('is fetched for strangers up to a limit per network, which does not affect signed-in people', async () => {
     const from = '203.0.113.7';
     const statuses: number[] = [];
     for (let count = 0; count < 6; count += 1)
@@ -217,7 +217,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-21.2
-  test('is not fetched for a request that only sends a browser here: the request waits', async () => {
+  test('is not fetched for a request that only leads to the sign-in page', async () => {
     const url = publish();
     const login = await portal.visitor().visit(authorizationUrl(portal, { id: url, secret: '' }));
     expect(new URL(login.url).pathname).toBe('/login');
@@ -225,9 +225,9 @@ describe('a client that is a document', () => {
   });
 });
 
-describe('what an unverified client may push', () => {
+describe('pushed requests of unverified clients', () => {
   // @shows AS-25.11, RFC9126-2.3
-  test('has the room of its network, and uses no room of another', async () => {
+  test('are limited per network, and one network does not use the limit of a different one', async () => {
     const app = await registerClient(portal, { public: true });
     const long = { state: 's'.repeat(60_000) };
     const statuses: number[] = [];
@@ -248,7 +248,7 @@ describe('what an unverified client may push', () => {
   });
 
   // @shows AS-25.8, AS-25.11
-  test('comes from self-registered clients too, which may require it', async () => {
+  test('work for self-registered clients too, which can require them', async () => {
     const register = (changes: object) =>
       fetch(`${portal.url}/oauth/register`, {
         method: 'POST',

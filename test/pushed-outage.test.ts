@@ -56,7 +56,7 @@ async function expectAllowed(page: Response): Promise<void> {
 
 // @shows AS-6.16, AS-25.2
 test.each([true, false])(
-  'lost while it is stored (took effect: %s): 503, and the client pushes again',
+  'a store failure while a request is pushed (it took effect: %s): 503, and a retry succeeds',
   async (afterwards) => {
     store.loses = { statement: KEEP, afterwards };
     const response = await push(portal, client);
@@ -69,13 +69,13 @@ test.each([true, false])(
 
 // @shows AS-6.16, AS-25.6
 test.each([
-  ['found', FIND, false],
-  ['put to the person, which took effect', PUT, true],
-  ['put to the person, which did not', PUT, false],
+  ['looked up', FIND, false],
+  ['shown, which took effect', PUT, true],
+  ['shown, which did not take effect', PUT, false],
   ['removed, which took effect', END, true],
-  ['removed, which did not', END, false],
+  ['removed, which did not take effect', END, false],
 ])(
-  'lost while it is %s: a page says 503 or shows it, and the same link works once',
+  'a store failure while a pushed request is %s: the page or 503, and the link works once',
   async (_, statement, afterwards) => {
     const url = await pushedNow(portal, client);
     store.loses = { statement, afterwards };

@@ -51,7 +51,7 @@ async function signedInAt(at: RunningPortal): Promise<Visitor> {
 }
 
 // @shows AS-25.6, RFC9126-4b
-test('one browser gets the question, also if it loads the page twice at the same time, and one code gives tokens', async () => {
+test('a pushed request opened by many browsers is shown in one of them, and its code works once', async () => {
   const client = await registerClient(one);
   for (let round = 0; round < SCALE.pushedRounds; round += 1) {
     const url = new URL(await pushedNow(one, client, { scope: 'notes:read' }));

@@ -82,7 +82,7 @@ const logOf = (at: RunningPortal) => readFile(`${at.env['STORAGE_DIR'] ?? ''}/ap
 
 describe('pushed_authorization_requests', () => {
   // @shows AS-25.1, RFC9126-5a
-  test('off: there is no such endpoint, the metadata omits it, and a request_uri is refused as before', async () => {
+  test('off: there is no endpoint, the metadata omits it, and a request_uri is refused', async () => {
     expect((await push(off, client)).status).toBe(404);
     const metadata = await metadataOf(off);
     expect(metadata['pushed_authorization_request_endpoint']).toBeUndefined();
@@ -94,7 +94,7 @@ describe('pushed_authorization_requests', () => {
   });
 
   // @shows AS-25.1, RFC9126-5a
-  test('accept: the metadata has the endpoint, and other requests are accepted too', async () => {
+  test('accept: the metadata contains the endpoint, and other requests are accepted too', async () => {
     const metadata = await metadataOf(portal);
     expect(metadata['pushed_authorization_request_endpoint']).toBe(
       `${portal.server.issuer}/oauth/par`,
@@ -104,7 +104,7 @@ describe('pushed_authorization_requests', () => {
   });
 
   // @shows AS-25.1, AS-25.8, RFC9126-5b
-  test('require: the metadata announces it, and other requests are refused', async () => {
+  test('require: the metadata announces this, and other requests are refused', async () => {
     const metadata = await metadataOf(requiring);
     expect(metadata['require_pushed_authorization_requests']).toBe(true);
     const there = await requiring.signedIn(ADA);
@@ -121,7 +121,7 @@ describe('pushed_authorization_requests', () => {
   });
 
   // @shows AS-25.1
-  test('pages of any origin may push, as they may request tokens', async () => {
+  test('pages of any origin may push requests, as they may request tokens', async () => {
     const preflight = await fetch(`${portal.url}/oauth/par`, {
       method: 'OPTIONS',
       headers: { Origin: 'https://spa.example', 'Access-Control-Request-Method': 'POST' },
@@ -133,7 +133,7 @@ describe('pushed_authorization_requests', () => {
 
 describe('the pushed authorization request endpoint', () => {
   // @shows AS-25.2, RFC9126-2.2
-  test('answers 201 with a request_uri that is valid for a minute, and no-store', async () => {
+  test('answers 201 with a request_uri that is valid for a minute, and with no-store', async () => {
     const response = await push(portal, client);
     expect(response.status).toBe(201);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -144,7 +144,7 @@ describe('the pushed authorization request endpoint', () => {
   });
 
   // @shows AS-25.3, RFC9126-2.1a
-  test('authenticates the client as the token endpoint does', async () => {
+  test('authenticates the client like the token endpoint', async () => {
     expect(await errorOf(await push(portal, { ...client, secret: 'wrong' }))).toBe(
       'invalid_client',
     );
@@ -170,7 +170,7 @@ describe('the pushed authorization request endpoint', () => {
   });
 
   // @shows AS-25.3
-  test('slows down guesses of a secret, counted together with those at the token endpoint', async () => {
+  test('delays guesses of a secret, counted together with those at the token endpoint', async () => {
     const guessed = await registerClient(portal);
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 12; attempt += 1) {
@@ -181,7 +181,7 @@ describe('the pushed authorization request endpoint', () => {
   });
 
   // @shows AS-25.3, RFC9126-2a
-  test('accepts assertions for the issuer, the token endpoint and itself, and each only once', async () => {
+  test('accepts assertions for the issuer, the token endpoint and itself, each of them once', async () => {
     const key = newKey('ES256');
     const keyed = await registerClient(portal, { jwks: { keys: [key.jwk] } });
     const { issuer } = portal.server;
@@ -211,23 +211,27 @@ describe('the pushed authorization request endpoint', () => {
     ['a request_uri', { request_uri: 'urn:ietf:params:oauth:request_uri:x' }, 'invalid_request'],
     ['a request object', { request: 'e30.e30.' }, 'request_not_supported'],
     ['no redirect_uri', { redirect_uri: undefined }, 'invalid_request'],
-    ['another redirect_uri', { redirect_uri: 'https://client.example/other' }, 'invalid_request'],
+    [
+      'a different redirect_uri',
+      { redirect_uri: 'https://client.example/other' },
+      'invalid_request',
+    ],
     ['no PKCE', { code_challenge: undefined }, 'invalid_request'],
     ['the plain method', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['an unknown scope', { scope: 'everything' }, 'invalid_scope'],
-    ['another target', { resource: 'https://another.example' }, 'invalid_target'],
+    ['a different resource', { resource: 'https://another.example' }, 'invalid_target'],
     ['the response type token', { response_type: 'token' }, 'unsupported_response_type'],
-    ['another response mode', { response_mode: 'fragment' }, 'invalid_request'],
+    ['a different response mode', { response_mode: 'fragment' }, 'invalid_request'],
     ['prompt=none', { prompt: 'none' }, 'interaction_required'],
     ['max_age', { max_age: '1' }, 'invalid_request'],
-  ])('refuses %s as the authorization endpoint does, as JSON', async (_, changes, error) => {
+  ])('refuses %s like the authorization endpoint, as JSON', async (_, changes, error) => {
     const response = await push(portal, client, changes);
     expect([response.status, await errorOf(response)]).toEqual([400, error]);
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
   // @shows AS-25.4
-  test('refuses a client without the grant, a repeated parameter, a body that is not a form, and a large one', async () => {
+  test('refuses a client without the grant type, a repeated parameter, a non-form or large body', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       scopes: ['notes:read'],
@@ -248,9 +252,9 @@ describe('the pushed authorization request endpoint', () => {
   });
 });
 
-describe('a request that was pushed', () => {
+describe('a pushed request', () => {
   // @shows AS-25.5, RFC9126-4a, RFC9126-1
-  test('is shown to the person with what was pushed, and nothing that the browser adds', async () => {
+  test('is shown as it was pushed, without parameters that the browser adds', async () => {
     const requestUri = await requestUriOf(await push(portal, client, { scope: 'notes:read' }));
     const page = await ada.visit(
       pushedUrl(portal, client, requestUri, {
@@ -287,7 +291,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.5, AS-7.13
-  test('keeps its place among the waiting requests of a browser, however often it is loaded', async () => {
+  test('keeps its place among the waiting requests of a browser, however often it is opened', async () => {
     const visitor = portal.visitor();
     const url = await pushedNow(portal, client);
     await visitor.visit(url);
@@ -322,7 +326,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.6
-  test('is not used up by loading its URL, which gives the first loader no advantage later', async () => {
+  test('can be opened by a person after it was opened in a browser that was not signed in', async () => {
     const url = await pushedNow(portal, client);
     const early = portal.visitor();
     const login = await early.visit(url);
@@ -336,7 +340,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.6, RFC9126-2.2, RFC9126-4c
-  test('works for no other client, and for no client after a minute', async () => {
+  test('works only for its client, and only for a minute', async () => {
     const other = await registerClient(portal);
     const requestUri = await requestUriOf(await push(portal, client));
     await expectPage(await ada.visit(pushedUrl(portal, other, requestUri)));
@@ -352,7 +356,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-31.9
-  test('can no longer be used after oauth:restored, but one that is pushed later can', async () => {
+  test('cannot be used after oauth:restored, but one that is pushed later can', async () => {
     const url = await pushedNow(portal, client);
     await portal.server.access.endAll();
     await expectPage(await ada.visit(url));
@@ -360,7 +364,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.7
-  test('is refused if its request_uri is repeated or comes with a request; other kinds are refused as before', async () => {
+  test('is refused if request_uri is repeated or sent with request; other kinds stay unsupported', async () => {
     const url = await pushedNow(portal, client);
     await expectPage(await ada.visit(`${url}&request_uri=urn:another`));
     await expectPage(await ada.visit(`${url}&request=e30.e30.`));
@@ -378,7 +382,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.5, RFC9126-4a
-  test('can arrive as a form too', async () => {
+  test('can be opened with a form POST too', async () => {
     const requestUri = await requestUriOf(await push(requiring, client));
     const there = await requiring.signedIn(ADA);
     const posted = await requiring
@@ -399,7 +403,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.6
-  test('whose person may allow nothing of it is answered once, with an error', async () => {
+  test('for which the person has no permission is answered once, with an error', async () => {
     await portal.deny(GRACE, 'notes:write');
     const grace = await portal.signedIn(GRACE);
     const url = await pushedNow(portal, client, { scope: 'notes:write' });
@@ -410,7 +414,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.6
-  test('continues for another person through "Not you?", if every request must be pushed', async () => {
+  test('continues for a different person after "Not you?" if pushed requests are required', async () => {
     const there = await requiring.signedIn(GRACE);
     const url = await pushedNow(requiring, client, { scope: 'notes:read' });
     const login = await there.visit(
@@ -423,7 +427,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.8
-  test('waits in a browser as it was pushed: a request that was not pushed cannot take its place', async () => {
+  test('that waits in a browser cannot be replaced by a request that was not pushed', async () => {
     // A request that began where other requests are accepted. It waits in a cookie of the same
     // kind.
     const visitor = portal.visitor();
@@ -441,7 +445,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.8
-  test('must be pushed, even if its question is already open: others are not shown again and cannot be answered', async () => {
+  test('is required even for an open consent request: an unpushed one cannot be shown or answered', async () => {
     const page = await ada.get(authorizationUrl(portal, client));
     const { fields } = formOf(await page.clone().text());
     const there = requiring.visitor();
@@ -457,7 +461,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.9
-  test('is in no log, nor is its request_uri, and is deleted when it is shown', async () => {
+  test('is deleted when it is shown, and the log contains neither it nor its request_uri', async () => {
     const state = 'a-state-that-is-nowhere-else';
     const url = await pushedNow(portal, client, { state });
     const requestUri = new URL(url).searchParams.get('request_uri') ?? '';
@@ -481,7 +485,7 @@ describe('a request that was pushed', () => {
 
 describe('a client that requires pushed requests', () => {
   // @shows AS-25.8, RFC9126-6
-  test('gets nothing from a request that it did not push, with any setting of the server', async () => {
+  test('is refused without a pushed request, with any server setting', async () => {
     const demanding = await registerClient(portal, { requirePushedAuthorizationRequests: true });
     for (const at of [portal, requiring, off]) {
       const visitor = await at.signedIn(ADA);
@@ -496,7 +500,7 @@ describe('a client that requires pushed requests', () => {
   });
 
   // @shows AS-25.8
-  test('cannot register if the server accepts no pushed requests', async () => {
+  test('cannot be registered if the server does not accept pushed requests', async () => {
     await expect(registerClient(off, { requirePushedAuthorizationRequests: true })).rejects.toThrow(
       'pushed_authorization_requests is off',
     );
@@ -504,7 +508,7 @@ describe('a client that requires pushed requests', () => {
 });
 
 // @shows AS-25.5
-test('openid-client pushes, and signs a person in', async () => {
+test('openid-client pushes a request, and signs a person in', async () => {
   const atClock = { [openid.clockSkew]: Math.round((clock.now() - Date.now()) / 1000) };
   const config = await openid.discovery(
     new URL(requiring.server.issuer),

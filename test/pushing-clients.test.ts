@@ -71,7 +71,7 @@ function start(about: About = {}) {
   return { pushedBy, asked };
 }
 
-test('a client without a document is looked up, and nothing is fetched', async () => {
+test('a client without a metadata document is looked up, and nothing is fetched', async () => {
   const { pushedBy, asked } = start();
   expect([await pushedBy(OWN.id), await pushedBy('another'), asked]).toEqual([OWN, null, []]);
 });
@@ -80,13 +80,16 @@ test.each([
   ['203.0.113.7', '203.0.113.7'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
   [null, ''],
-])('a document is fetched as for a stranger on the network of %s', async (address, network) => {
-  const { pushedBy, asked } = start({ address });
-  expect(await pushedBy(DOCUMENT)).toMatchObject({ id: DOCUMENT, registeredBy: 'document' });
-  expect(asked).toEqual([expect.objectContaining({ person: network, isStranger: true })]);
-});
+])(
+  'a document fetched for the address %s counts toward the limit of its network',
+  async (address, network) => {
+    const { pushedBy, asked } = start({ address });
+    expect(await pushedBy(DOCUMENT)).toMatchObject({ id: DOCUMENT, registeredBy: 'document' });
+    expect(asked).toEqual([expect.objectContaining({ person: network, isStranger: true })]);
+  },
+);
 
-test('a document is fetched again for a requested scope that the stored one lacks', async () => {
+test('a document is fetched again for a requested scope that the stored document lacks', async () => {
   const client = { ...(await start().pushedBy(DOCUMENT)), scopes: ['openid'] } as Client;
   const kept = { client, freshUntil: NOW + 1000 };
   const scopesFor = async (form: string) => {
@@ -117,7 +120,7 @@ test('an invalid or disallowed document is an unknown client, with the reason in
   expect(asked).toEqual([]);
 });
 
-test('a document that cannot be fetched now may be available later; the response does not say that the client sent too many requests', async () => {
+test('a document that cannot be fetched now causes a temporary error with a time to retry', async () => {
   const says = new OutboundError('too many', 7);
   const refused = await start({ says })
     .pushedBy(DOCUMENT)
@@ -131,6 +134,6 @@ test('a document that cannot be fetched now may be available later; the response
   });
 });
 
-test('an error of this server is not reported as the client’s', async () => {
+test('a server error is not reported as an error of the client', async () => {
   await expect(start().pushedBy('https://client.example/broken')).rejects.toThrow(TypeError);
 });

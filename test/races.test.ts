@@ -54,9 +54,9 @@ function report(what: string, counts: Readonly<Record<number, number>>): void {
   );
 }
 
-describe('two processes, one database', () => {
+describe('two processes with one database', () => {
   // @shows AS-5.5, AS-18.2, RFC9700-2.2.2, RFC9700-4.14.2b
-  test('of concurrent uses of one refresh token exactly one succeeds, and the whole family ends', async () => {
+  test('accept one of several concurrent uses of a refresh token, and revoke the whole family', async () => {
     const counts: Record<number, number> = {};
     const visitor = await one.signedIn(ADA);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -73,7 +73,7 @@ describe('two processes, one database', () => {
   });
 
   // @shows AS-18.2, AS-18.6, RFC6749-10.5, RFC9700-4.2.4b
-  test('of concurrent uses of one code exactly one succeeds, and the whole family ends', async () => {
+  test('accept one of several concurrent uses of a code, and revoke the whole family', async () => {
     const counts: Record<number, number> = {};
     const visitor = await one.signedIn(ADA);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -87,7 +87,7 @@ describe('two processes, one database', () => {
   });
 
   // @shows AS-1.8, AS-5.7
-  test('suspending an account: within the same second no token, no ID token, no UserInfo, introspection inactive, in every process', async () => {
+  test('stop tokens, ID tokens, UserInfo and introspection within a second of a suspension', async () => {
     for (let round = 0; round < 5; round += 1) {
       const tokens = await obtainTokens(one, client, ADA);
       const codes = [
@@ -119,7 +119,7 @@ describe('two processes, one database', () => {
   });
 
   // @shows AS-10.3, AS-12.4, AS-18.6
-  test('after one process revokes, suspends or demotes, the other refuses on the next call', async () => {
+  test('refuse the next call after the other process revokes, suspends or demotes', async () => {
     const tokens = await obtainTokens(one, client, ADA);
     const status = async (at: string) => (await callApi(other, at, tokens.access_token)).status;
     expect(await status('/api/notes')).toBe(200);

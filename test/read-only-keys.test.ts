@@ -51,7 +51,7 @@ const readOnly = (folder: string): readonly string[] => [
 const run = (...args: readonly string[]) =>
   portico(args, { cwd: PORTAL, env: portal.env, through: readOnly(directory) });
 
-describe('with the key directory mounted read-only', () => {
+describe('with a read-only key directory', () => {
   // @shows AS-11.12
   test.each([
     ['oauth:keys:rotate', 'no key was replaced'],
@@ -66,7 +66,7 @@ describe('with the key directory mounted read-only', () => {
   });
 
   // @shows AS-11.12
-  test('setup finds the existing key, and says why it cannot make one', async () => {
+  test('setup finds the existing key, and explains why it cannot create one', async () => {
     expect((await run('oauth:server:setup')).stdout).toMatch(
       /^The signing key \S+ already exists\.$/m,
     );
@@ -88,7 +88,7 @@ describe('with the key directory mounted read-only', () => {
     }
   });
 
-  test('the doctor reports no fault, and names old keys', async () => {
+  test('the doctor command reports no fault, and lists old keys', async () => {
     const { code, stdout } = await run('oauth:server:doctor', '--json');
     expect(code).toBe(0);
     const { checks } = JSON.parse(stdout) as { checks: { part: string; outcome: string }[] };
@@ -96,7 +96,7 @@ describe('with the key directory mounted read-only', () => {
     expect(checks.filter(({ outcome }) => outcome === 'failing')).toEqual([]);
   });
 
-  test('a process starts, is ready, publishes the keys, and signs', async () => {
+  test('a process starts, becomes ready, publishes the keys and signs', async () => {
     const PORT = String(await freePort());
     const serving = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
       cwd: PORTAL,

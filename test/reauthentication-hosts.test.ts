@@ -143,13 +143,13 @@ const errorOf = (response: Response) =>
   new URL(response.headers.get('location') ?? '', ISSUER).searchParams.get('error');
 const ago = (milliseconds: number) => ({ at: new Date(clock.now() - milliseconds) });
 
-describe('a host without the members', () => {
+describe('a host that lacks a member for reauthentication', () => {
   // @shows AS-44.1
   test.each([
     [['authenticatedAt', 'reauthenticateUrl'], {}],
     [['reauthenticateUrl'], { authenticatedAt }],
     [['authenticatedAt'], { reauthenticateUrl: '/again' }],
-  ])('without %j does not start', (missing, members) => {
+  ])('does not start without %j', (missing, members) => {
     const problems = missing.map(
       (member) =>
         `oauth_server:reauthentication: needs ${member} in the host contract; add it, or set this setting to false`,
@@ -157,16 +157,16 @@ describe('a host without the members', () => {
     expect(() => serverWith(members)).toThrow(problems.join('\n'));
   });
 
-  test('or with the page of another site does not start', () => {
+  test('does not start with a reauthentication page on a different site', () => {
     expect(() =>
       serverWith({ authenticatedAt, reauthenticateUrl: 'https://other.example/' }),
     ).toThrow("Host.reauthenticateUrl is 'https://other.example/', but must be a path");
   });
 });
 
-describe('the page', () => {
+describe('Host.reauthenticateUrl', () => {
   // @shows AS-44.2, AS-44.7
-  test('given as a path gets return_to, and acr_values if a client requests some', async () => {
+  test('as a path gets return_to, and acr_values if a client requests supported ones', async () => {
     const plain = new URL((await ask({ prompt: 'login' })).headers.get('location') ?? '', ISSUER);
     expect([plain.pathname, [...plain.searchParams.keys()]]).toEqual([
       '/sign-in/again',
@@ -179,7 +179,7 @@ describe('the page', () => {
   });
 
   // @shows AS-44.2
-  test('given as a function decides itself', async () => {
+  test('as a function chooses the URL from return_to and the acr_values', async () => {
     const by = serverWith({
       authenticatedAt,
       reauthenticateUrl: (returnTo, { acrValues }) =>
@@ -192,7 +192,7 @@ describe('the page', () => {
 
 describe('authenticatedAt()', () => {
   // @shows AS-44.3
-  test('that knows nothing never loops, and adds nothing to tokens', async () => {
+  test('that returns nothing causes no loop, and adds nothing to tokens', async () => {
     const left = await ask({ max_age: '60' });
     expect(errorOf(await comeBack(left))).toBe('login_required');
     const tokens = await tokensFrom(await ask({ scope: 'openid' }));
@@ -209,7 +209,7 @@ describe('authenticatedAt()', () => {
     ['must return a list of strings as amr', { at: new Date(0), amr: 'pwd' }],
     ['must return a list of strings as amr', { at: new Date(0), amr: ['\ud800'] }],
   ])(
-    'that breaks a rule causes an error, and the person sees no question: %s, not %j',
+    'that returns an invalid value causes an error, and no consent screen: %s, not %j',
     async (problem, given) => {
       answer = () => given;
       const response = await ask({});
@@ -219,7 +219,7 @@ describe('authenticatedAt()', () => {
   );
 
   // @shows AS-44.3
-  test('that throws fails, and the person can come back later', async () => {
+  test('that throws makes the request fail, and the person can come back later', async () => {
     const left = await ask({ prompt: 'login' });
     answer = () => {
       throw new Error('The session store is down');
@@ -231,7 +231,7 @@ describe('authenticatedAt()', () => {
   });
 
   // @shows AS-44.3
-  test('that answers a time in the future proves nothing; clocks may differ by a minute', async () => {
+  test('that returns a time in the future proves nothing; clocks may differ by a minute', async () => {
     answer = () => ago(-60_001);
     const left = await ask({ max_age: '60' });
     expect(errorOf(await comeBack(left))).toBe('login_required');
@@ -244,7 +244,7 @@ describe('authenticatedAt()', () => {
   });
 
   // @shows AS-44.2
-  test('must answer the time of the request or later, to the millisecond', async () => {
+  test('must return the time of the request or a later one, to the millisecond', async () => {
     const left = await ask({ prompt: 'login' });
     const received = clock.now();
     clock.advance(100);
@@ -255,7 +255,7 @@ describe('authenticatedAt()', () => {
   });
 
   // @shows AS-44.12
-  test('of an older session that answers is too old, and the person is sent to the page', async () => {
+  test('of an older session is too old when the person answers, who then sees the page again', async () => {
     const left = await ask({ prompt: 'login' });
     answer = () => ago(0);
     const shown = await comeBack(left);
@@ -272,7 +272,7 @@ describe('authenticatedAt()', () => {
   });
 
   // @shows AS-44.6
-  test('is that of the session that answers, in the ID token', async () => {
+  test('sets auth_time in the ID token from the session that answers', async () => {
     answer = () => ({ ...ago(1000), acr: 'gold' });
     const shown = await ask({ scope: 'openid' });
     answer = () => ago(90_000);
@@ -283,7 +283,7 @@ describe('authenticatedAt()', () => {
   });
 
   // @shows AS-44.12
-  test('that no longer knows the time sends the person to the page', async () => {
+  test('that no longer returns a time sends the person to the page', async () => {
     const left = await ask({ max_age: '60' });
     answer = () => ago(0);
     const shown = await comeBack(left);
@@ -294,7 +294,7 @@ describe('authenticatedAt()', () => {
   });
 
   // @shows AS-44.3
-  test('cannot stretch the time of a request: it ends with consent_ttl', async () => {
+  test('cannot extend the lifetime of a request, which ends with consent_ttl', async () => {
     const left = await ask({ prompt: 'login' });
     answer = () => ago(0);
     clock.advance(600);
@@ -316,7 +316,7 @@ describe('authenticatedAt()', () => {
   });
 
   // @shows AS-44.10
-  test('with the acr that an API needs is sufficient', async () => {
+  test('with the acr that an API requires is sufficient', async () => {
     answer = () => ({ ...ago(0), acr: 'silver' });
     const { access_token: accessToken } = await tokensFrom(await ask({ scope: 'notes:read' }));
     const call = (acr: string | readonly string[]) => {
@@ -348,7 +348,7 @@ describe('requireAuthentication()', () => {
     [{ acr: 'a b' }, 'needs an acr without spaces'],
     [{ acr: 'a"' }, 'needs an acr without spaces'],
     [{ acr: '' }, 'needs an acr without spaces'],
-  ])('with %j is a mistake in the code', async (requirement, problem) => {
+  ])('throws an error for the invalid requirement %j', async (requirement, problem) => {
     const asking = server.withToken(new Request(`${ISSUER}/api`), async () => {
       token().requireAuthentication(requirement);
       return new Response('done');

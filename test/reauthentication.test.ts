@@ -131,7 +131,7 @@ describe('without oauth_server:reauthentication', () => {
   );
 
   // @shows AS-44.1
-  test('tokens say nothing about the authentication, and an API that requires it fails', async () => {
+  test('tokens contain nothing about the authentication, and an API that requires it fails', async () => {
     const visitor = await off.signedIn(ADA);
     const consent = await ask(visitor, { acr_values: 'gold' }, off);
     const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
@@ -141,7 +141,7 @@ describe('without oauth_server:reauthentication', () => {
     expect((await callApi(off, '/api/recent', accessToken)).status).toBe(500);
   });
 
-  test('acr_values without it is a configuration problem', async () => {
+  test('acr_values is a configuration problem', async () => {
     await expect(startWith({ acr_values: ['gold'] }, portal.env['DATABASE_URL'])).rejects.toThrow(
       'oauth_server:acr_values: needs oauth_server:reauthentication',
     );
@@ -150,7 +150,7 @@ describe('without oauth_server:reauthentication', () => {
 
 describe('the metadata', () => {
   // @shows AS-44.9
-  test('list what the switch adds', async () => {
+  test('contains what the setting adds', async () => {
     const read = async (at: RunningPortal) =>
       (await (await fetch(`${at.url}/.well-known/openid-configuration`)).json()) as Record<
         string,
@@ -211,7 +211,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.3
-  test('cannot be avoided without the cookie, or with the cookie of another request', async () => {
+  test('cannot be avoided without the cookie, or with the cookie of a different request', async () => {
     const visitor = await signedInBefore(100);
     const page = await ask(visitor, { prompt: 'login' });
     const back = new URL(page.url).searchParams.get('return_to') ?? '';
@@ -237,7 +237,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.13
-  test('is satisfied by a sign-in in another tab of this browser, and the person still gets the consent question', async () => {
+  test('is satisfied by a sign-in in a different tab of the browser, and consent is still asked', async () => {
     const visitor = await signedInBefore(100);
     const page = await ask(visitor, { prompt: 'login' });
     const back = new URL(page.url).searchParams.get('return_to') ?? '';
@@ -251,7 +251,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.3
-  test('applies to a second tab, which uses the same request', async () => {
+  test('applies in a second tab too, which uses the same request', async () => {
     const visitor = await signedInBefore(100);
     const url = await pushedNow(portal, client, { prompt: 'login' });
     const first = await visitor.visit(url);
@@ -262,7 +262,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.4
-  test('of a pushed request cannot be dropped in the browser, and the request stays valid', async () => {
+  test('of a pushed request cannot be removed in the browser, and the request stays valid', async () => {
     const visitor = await signedInBefore(100);
     const url = new URL(await pushedNow(portal, client, { prompt: 'login', max_age: '10' }));
     url.searchParams.set('prompt', 'consent');
@@ -275,7 +275,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.4
-  test('of a request that is too long for a cookie also leads to the question', async () => {
+  test('of a request that is too long for a cookie also leads to consent', async () => {
     const visitor = await signedInBefore(100);
     const page = await ask(visitor, { prompt: 'login', state: 's'.repeat(5000) });
     expect(placeOf(page)).toBe('again');
@@ -283,7 +283,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.4
-  test('of a posted request also leads to the question', async () => {
+  test('of a request sent by POST also leads to consent', async () => {
     const visitor = await signedInBefore(100);
     const url = new URL(authorizationUrl(portal, client, { prompt: 'login' }));
     const posted = await visitor.post('/oauth/authorize', Object.fromEntries(url.searchParams));
@@ -293,7 +293,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.5
-  test('shows the consent question to another person who signs in there, and not to the first one', async () => {
+  test('shows the consent screen to a different person who signs in, and not to the first one', async () => {
     const visitor = await signedInBefore(100);
     const page = await ask(visitor, { prompt: 'login' });
     const consent = await authenticate(visitor, page, GRACE);
@@ -301,7 +301,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.5
-  test('holds for the next person after "Not you?"', async () => {
+  test('applies to the next person after "Not you?"', async () => {
     const visitor = portal.visitor();
     const consent = await authenticate(visitor, await ask(visitor, { prompt: 'login' }));
     const other = await portal.signedIn(GRACE);
@@ -326,7 +326,7 @@ describe('prompt=login', () => {
 
 describe('max_age', () => {
   // @shows AS-44.2
-  test('asks again if the authentication is older, to the second', async () => {
+  test('asks for the password again if the authentication is older, to the second', async () => {
     const visitor = await signedInBefore(60);
     expect(placeOf(await ask(visitor, { max_age: '60' }))).toBe('consent');
     clock.advance(0.001);
@@ -336,7 +336,7 @@ describe('max_age', () => {
   });
 
   // @shows AS-44.2
-  test('asks again after a sign-in that is older than max_age and a minute, also one for this request', async () => {
+  test('asks again after a sign-in that is older than max_age plus a minute, even for this request', async () => {
     const visitor = await portal.signedIn(ADA);
     clock.advance(120);
     const page = await ask(visitor, { max_age: '30' });
@@ -347,7 +347,7 @@ describe('max_age', () => {
   });
 
   // @shows AS-44.2, AS-44.12
-  test('counts when the person allows the request, and not only when it is shown', async () => {
+  test('is checked when the person allows the request, and not only when it is shown', async () => {
     const visitor = await portal.signedIn(ADA);
     const shown = await ask(visitor, { max_age: '60' });
     clock.advance(61);
@@ -366,7 +366,7 @@ describe('max_age', () => {
   });
 
   // @shows AS-44.3, AS-44.12
-  test('that is over when the person allows gives login_required without another sign-in', async () => {
+  test('that is exceeded when the person allows gives login_required without a new sign-in', async () => {
     const visitor = await portal.signedIn(ADA);
     const shown = await ask(visitor, { max_age: '60' });
     clock.advance(61);
@@ -376,7 +376,7 @@ describe('max_age', () => {
   });
 
   // @shows AS-44.12
-  test('does not stop a person from denying', async () => {
+  test('does not prevent a person from denying', async () => {
     const visitor = await portal.signedIn(ADA);
     const shown = await ask(visitor, { max_age: '60' });
     clock.advance(61);
@@ -384,7 +384,7 @@ describe('max_age', () => {
   });
 
   // @shows AS-44.2, AS-44.11
-  test('does not count the use of the session, only the password', async () => {
+  test('counts from the last password entry, not from the last use of the session', async () => {
     const visitor = await portal.signedIn(ADA);
     const signedInAt = now();
     for (let hour = 0; hour < 5; hour += 1) {
@@ -416,7 +416,7 @@ describe('max_age', () => {
 
   // @shows AS-44.2
   test.each(['max_age=60&max_age=60', 'prompt=login&prompt=consent', 'acr_values=a&acr_values=b'])(
-    'and the others may be sent once, not as %s',
+    'and the other parameters cannot be repeated: %s',
     async (twice) => {
       const visitor = await portal.signedIn(ADA);
       const answer = await visitor.get(`${authorizationUrl(portal, client)}&${twice}`);
@@ -427,7 +427,7 @@ describe('max_age', () => {
 
 describe('acr_values', () => {
   // @shows AS-44.7
-  test('sends the person to the page once, with the values that the server lists, and then goes on', async () => {
+  test('sends the person to the page once, with the supported values, and then continues', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor, { acr_values: 'platinum gold' });
     expect(placeOf(page)).toBe('again');
@@ -437,7 +437,7 @@ describe('acr_values', () => {
   });
 
   // @shows AS-44.7
-  test('that the server does not list are ignored', async () => {
+  test('that the server does not support is ignored', async () => {
     const visitor = await portal.signedIn(ADA);
     expect(placeOf(await ask(visitor, { acr_values: 'platinum' }))).toBe('consent');
   });
@@ -450,7 +450,7 @@ describe('id_token_hint', () => {
   }
 
   // @shows AS-44.15
-  test('may be long, for example because of its nonce', async () => {
+  test('may be long, for example because of a long nonce', async () => {
     const hint = await hintOf(ADA, { nonce: 'n'.repeat(7000) });
     const visitor = await portal.signedIn(ADA);
     expect(placeOf(await ask(visitor, { id_token_hint: hint }))).toBe('consent');
@@ -473,7 +473,7 @@ describe('id_token_hint', () => {
   test.each<[string, Changes]>([
     ['for this request', {}],
     ['again', { prompt: 'login' }],
-  ])('counts for the person who signs in %s', async (_, changes) => {
+  ])('must match the person who signs in %s', async (_, changes) => {
     const hint = await hintOf(GRACE);
     const begin = async () => {
       const visitor = changes['prompt'] === undefined ? portal.visitor() : await signedInBefore(9);
@@ -525,9 +525,9 @@ describe('openid-client', () => {
   });
 });
 
-describe('what tokens say', () => {
+describe('the authentication in tokens', () => {
   // @shows AS-44.6, AS-44.8, OIDC-2e, OIDC-12.2, RFC9470-6.2
-  test('stays through refreshes, and is in introspection responses', async () => {
+  test('stays the same after refreshes, and is in introspection responses', async () => {
     const visitor = await portal.signedIn(ADA);
     const at = now();
     let tokens = await tokensFrom(visitor, await ask(visitor, {}));
@@ -545,7 +545,7 @@ describe('what tokens say', () => {
 
 describe('token().requireAuthentication()', () => {
   // @shows AS-44.10, RFC9470-3a
-  test('accepts a recent authentication, to the second, and then challenges', async () => {
+  test('accepts a recent authentication, to the second, and sends a challenge after that', async () => {
     const visitor = await portal.signedIn(ADA);
     const { access_token: accessToken } = await tokensFrom(visitor, await ask(visitor, {}));
     const limit = (Math.floor(clock.now() / 1000) + 60) * 1000;
@@ -560,7 +560,7 @@ describe('token().requireAuthentication()', () => {
   });
 
   // @shows AS-44.10, RFC9470-3a
-  test('names the levels of assurance that would do', async () => {
+  test('lists the accepted authentication levels', async () => {
     const visitor = await portal.signedIn(ADA);
     const { access_token: accessToken } = await tokensFrom(visitor, await ask(visitor, {}));
     const response = await callApi(portal, '/api/strong', accessToken);
@@ -569,7 +569,7 @@ describe('token().requireAuthentication()', () => {
   });
 
   // @shows AS-44.10
-  test('refuses a token of the client itself, and one from before the switch', async () => {
+  test('refuses a token of the client itself, and one from before the setting was turned on', async () => {
     const own = await requestToken(portal, client, {
       grant_type: 'client_credentials',
       scope: 'notes:read',

@@ -142,7 +142,7 @@ describe('a redirect URI that a browser would change', () => {
   });
 
   // @shows AS-13.27
-  test('is refused in a change, in an import and on an administrator’s page, and nothing changes', async () => {
+  test('is refused in an update, in an import and on an administration page, and nothing changes', async () => {
     const { id } = await registerClient(portal);
     const { code, stderr } = await run(
       'oauth:client:update',
@@ -167,7 +167,7 @@ describe('a redirect URI that a browser would change', () => {
   });
 
   // @shows AS-13.27
-  test('is skipped in a document, whose client receives answers only at its other URIs', async () => {
+  test('is skipped in a metadata document: the client receives responses only at the other URIs', async () => {
     const bad = 'https://app.example/{id}';
     const url = host.publish('/two.json', {
       client_name: 'A',
@@ -203,14 +203,14 @@ describe('a redirect URI that a browser would change', () => {
     );
   });
 
-  test.each(TAKEN)('%s, in contrast, is accepted and stored as written', async (uri) => {
+  test.each(TAKEN)('does not include %s, which is accepted and stored as written', async (uri) => {
     const [status, client] = await register({ redirect_uris: [uri] });
     expect(status).toBe(201);
     expect(client['redirect_uris']).toEqual([uri]);
   });
 
   // @shows AS-13.27
-  test('from an earlier release stays, and does not prevent other changes', async () => {
+  test('from an earlier release is kept, and does not prevent other changes', async () => {
     const { id } = await registerClient(portal);
     await portal.application.database.execute(
       `UPDATE oauth_clients SET redirect_uris = '["https://app.example/{id}"]' WHERE client_id = '${id}'`,
@@ -223,13 +223,13 @@ describe('a redirect URI that a browser would change', () => {
   });
 });
 
-describe('another URL of a client', () => {
+describe('other URLs of a client', () => {
   // @shows AS-13.27
   test.each([
     ['--logo', 'https://app.example/{id}.png', 'U+007B'],
     ['--jwks', 'https://app.example/{id}', 'U+007B'],
     ['--jwks', 'https://m\u00fcnchen.example/keys', 'xn--mnchen-3ya.example'],
-  ])('follows the same rule: %s %s', async (option, url, told) => {
+  ])('follow the same rule: %s %s', async (option, url, told) => {
     const { code, stderr } = await porticoHere(
       ['oauth:client:create', 'A', '--scope=notes:read', `--redirect=${GOOD}`, `${option}=${url}`],
       {
@@ -246,7 +246,7 @@ describe('another URL of a client', () => {
   });
 
   test.each(['https://client.example/{id}.json', 'https://client.example/a|b.json'])(
-    'follows the same rule: the document %s',
+    'follow the same rule: the document %s',
     async (url) => {
       expect((await ada.visit(authorizationUrl(portal, { id: url, secret: '' }))).status).toBe(400);
       expect(host.asked).not.toContain(new URL(url).pathname);
@@ -254,7 +254,7 @@ describe('another URL of a client', () => {
   );
 });
 
-describe('a key set on a port that is never requested', () => {
+describe('a jwks_uri on a port to which the server sends no requests', () => {
   const ORIGIN = 'https://portal.example';
   const ELSEWHERE = 'https://client.example:8443/keys';
   const SERVICE = { name: 'A service', scopes: ['notes:read'], grants: ['client_credentials'] };
@@ -270,7 +270,7 @@ describe('a key set on a port that is never requested', () => {
   afterAll(() => strict.close());
 
   // @shows AS-23.10
-  test('is refused when a client registers itself, if that is clear without a fetch', async () => {
+  test('is refused when a client registers itself, without a fetch', async () => {
     const { token } = await strict.server.initialAccessTokens.create({
       uses: 2,
       lifetime: 60,
@@ -298,7 +298,7 @@ describe('a key set on a port that is never requested', () => {
   });
 
   // @shows AS-23.10
-  test('is refused for an operator: new, in a change and in an import', async () => {
+  test('is refused when an operator creates, updates or imports a client', async () => {
     const { clients, importing } = strict.server;
     await expect(clients.create({ ...SERVICE, jwksUri: ELSEWHERE })).rejects.toThrow(
       'a port other than 443',
@@ -321,7 +321,7 @@ describe('a key set on a port that is never requested', () => {
   });
 
   // @shows AS-23.10
-  test('from an earlier release stays, and does not prevent other changes', async () => {
+  test('from an earlier release is kept, and does not prevent other changes', async () => {
     const { clients } = strict.server;
     const { client } = await clients.create({ ...SERVICE, jwksUri: 'https://client.example/keys' });
     await strict.application.database.execute(
@@ -337,7 +337,7 @@ describe('a key set on a port that is never requested', () => {
 
 describe('a private-use scheme without a dot', () => {
   // @shows AS-13.28
-  test('is accepted if an operator names it for a native application, with a warning', async () => {
+  test('is accepted with a warning if an operator allows it for a native application', async () => {
     const { code, stdout, stderr } = await create(
       CURSOR,
       '--native',
@@ -370,14 +370,14 @@ describe('a private-use scheme without a dot', () => {
 
   // @shows AS-13.28
   test.each([
-    ['unless it is named', CURSOR, ['--native']],
-    ['where another one is named', CURSOR, ['--native', '--allow-scheme=myapp']],
+    ['if --allow-scheme is missing', CURSOR, ['--native']],
+    ['if --allow-scheme has a different scheme', CURSOR, ['--native', '--allow-scheme=myapp']],
     ['of a web application', CURSOR, ['--allow-scheme=cursor']],
-    ['that is named and that it does not have', GOOD, ['--native', '--allow-scheme=cursor']],
+    ['if --allow-scheme is not needed', GOOD, ['--native', '--allow-scheme=cursor']],
     ['in capital letters', 'CURSOR://callback', ['--native', '--allow-scheme=cursor']],
-    ['with nothing behind it', 'cursor:', ['--native', '--allow-scheme=cursor']],
-    ['that is named as a URL', CURSOR, ['--native', '--allow-scheme=cursor://']],
-    ['with an empty name', CURSOR, ['--native', '--allow-scheme=']],
+    ['without a path', 'cursor:', ['--native', '--allow-scheme=cursor']],
+    ['if --allow-scheme is a URL', CURSOR, ['--native', '--allow-scheme=cursor://']],
+    ['if --allow-scheme is empty', CURSOR, ['--native', '--allow-scheme=']],
   ])('is refused %s: %s %j', async (_, uri, options) => {
     expect((await create(uri, ...options)).code).toBe(1);
   });
@@ -402,7 +402,7 @@ describe('a private-use scheme without a dot', () => {
     'chrome://settings',
     'ms-msdt:/id',
     'search-ms:query',
-  ])('is always refused if it does not belong to an application: %s', async (uri) => {
+  ])('is always refused if it is not the scheme of an application: %s', async (uri) => {
     const scheme = /^[^:]+/.exec(uri)?.[0] ?? '';
     const { code, stderr } = await create(uri, '--native', `--allow-scheme=${scheme}`);
     expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`"${scheme}"`)) as string]);
@@ -410,7 +410,7 @@ describe('a private-use scheme without a dot', () => {
   });
 
   // @shows AS-13.28
-  test('cannot be chosen by a client that registers itself', async () => {
+  test('cannot be registered by a client that registers itself', async () => {
     const metadata = {
       redirect_uris: [CURSOR],
       allowed_schemes: ['cursor'],

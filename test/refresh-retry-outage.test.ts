@@ -93,9 +93,9 @@ async function expectGoingOn(answer: Tokens): Promise<void> {
   expect(await introspect(portal, next.access_token)).toEqual({ active: false });
 }
 
-describe('a use that got 503', () => {
+describe('a use of a refresh token that got 503', () => {
   // @shows AS-5.18, AS-18.24
-  test('and took effect is answered to the same request, repeatedly, by this process and another', async () => {
+  test('and took effect gets the same response to each retry, from any process', async () => {
     await lose('after it took effect');
     expect((await use()).status).toBe(503);
     store.isAway = false;
@@ -106,7 +106,7 @@ describe('a use that got 503', () => {
   });
 
   // @shows AS-5.18, AS-18.9
-  test('and took effect gets the answer of another process, which did not see it, and then the same from this one', async () => {
+  test('and took effect gets on each retry the response that a different process gave first', async () => {
     await lose('after it took effect');
     const answer = await tokensOf(await use(other));
     store.isAway = false;
@@ -116,7 +116,7 @@ describe('a use that got 503', () => {
   });
 
   // @shows AS-5.18, AS-18.9
-  test('and did not take effect is answered as a first use', async () => {
+  test('and did not take effect gets the response of a first use', async () => {
     await lose('before it took effect');
     const answer = await tokensOf(await use(other));
     store.isAway = false;
@@ -125,7 +125,7 @@ describe('a use that got 503', () => {
   });
 
   // @shows AS-5.18, AS-18.24
-  test('and took effect is answered once more after the window, only by the process that saw it', async () => {
+  test('and took effect gets one more response after the window, only from the process that saw it', async () => {
     await lose('after it took effect');
     store.isAway = false;
     clock.advance(WINDOW);
@@ -137,9 +137,12 @@ describe('a use that got 503', () => {
 
   // @shows AS-5.18, AS-18.24
   test.each([
-    ['by another process', () => use(other)],
-    ['by this one, with the scope spelt out', () => use(portal, tokens, { scope: tokens.scope })],
-  ])('and is repeated %s is a replay once the successor was used', async (_, useElsewhere) => {
+    ['by a different process', () => use(other)],
+    [
+      'by the same process with the scope parameter',
+      () => use(portal, tokens, { scope: tokens.scope }),
+    ],
+  ])('and is repeated %s is a replay after its successor was used', async (_, useElsewhere) => {
     await lose('after it took effect');
     store.isAway = false;
     const answer = await tokensOf(await useElsewhere());
@@ -153,7 +156,7 @@ describe('a use that got 503', () => {
 });
 
 // @shows AS-5.18, AS-6.16
-test('a used token that is presented while the store is away gets 503, and ends nothing', async () => {
+test('a used token that is presented during a store outage gets 503, and revokes nothing', async () => {
   const answer = await tokensOf(await use());
   store.isAway = true;
   expect((await use()).status).toBe(503);

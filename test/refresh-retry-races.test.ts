@@ -84,7 +84,7 @@ async function useFiveTimes(tokens: Tokens, round: number): Promise<Tokens> {
 }
 
 // @shows AS-5.18, AS-18.2, AS-18.6
-test('five uses of one refresh token get the same valid tokens; a thief with an older one, or after the window, ends them all', async () => {
+test('concurrent uses of a refresh token get the same tokens, and a replay revokes them all', async () => {
   const found = { issued: 0, answers: 0, thieves: 0 };
   for (let round = 0; round < ROUNDS;) {
     const held = [
@@ -112,7 +112,7 @@ test('five uses of one refresh token get the same valid tokens; a thief with an 
 });
 
 // @shows AS-5.18
-test('a use that begins after its access token was revoked never gets that token, and never ends the authorization', async () => {
+test('a use after its access token was revoked never returns that token, nor revokes the rest', async () => {
   let held = await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
   for (let round = 0; round < Math.min(ROUNDS, 100); round += 1) {
     const next = await tokensOf(await use(one, held));
@@ -140,8 +140,8 @@ test('a use that begins after its access token was revoked never gets that token
 
 // @shows AS-5.18, AS-18.5
 test.each<[string, ConfigMap | null, boolean]>([
-  ['with a window goes on', config, true],
-  ['without one is asked again', null, false],
+  ['with a window it continues', config, true],
+  ['without a window the person is asked again', null, false],
 ])(
   'a client that gets no response because the process was killed: %s',
   async (_, given, goesOn) => {

@@ -144,7 +144,7 @@ const setClient = (column: 'scope' | 'grants', value: string) =>
 
 describe('a used refresh token that is presented again', () => {
   // @shows AS-5.18
-  test('in time gets the same answer each time, with valid tokens', async () => {
+  test('within the window gets the same response each time, with valid tokens', async () => {
     for (let times = 0; times < 3; times += 1) await expectSame(await again());
     await expectAlive();
   });
@@ -160,7 +160,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('after the clock was set back by more than a minute is a replay, and all tokens end', async () => {
+  test('after the clock was set back by more than a minute is a replay: all tokens are revoked', async () => {
     clock.advance(-60);
     await expectSame(await again());
     clock.advance(-1);
@@ -170,7 +170,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('after the window is a replay, and all tokens end', async () => {
+  test('after the window is a replay: all tokens are revoked', async () => {
     clock.advance(WINDOW - 0.001);
     await expectSame(await again());
     clock.advance(0.001);
@@ -180,7 +180,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('is refused if its access token was revoked in the meantime, and nothing else ends', async () => {
+  test('is refused if its access token was revoked in the meantime, and nothing else is revoked', async () => {
     const revoked = await fetch(`${portal.url}/oauth/revoke`, {
       method: 'POST',
       headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
@@ -199,7 +199,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('whose successor has expired is a replay, even in time', async () => {
+  test('whose successor has expired is a replay, even within the window', async () => {
     const third = await tokensOf(await refresh(brief, client, second.refresh_token));
     const repeat = () => refresh(brief, client, second.refresh_token);
     clock.advance(BRIEF - 0.001);
@@ -211,7 +211,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('whose access token has expired gets an answer with zero seconds left', async () => {
+  test('whose access token has expired gets a response with expires_in 0', async () => {
     const third = await tokensOf(await refresh(brief, client, second.refresh_token));
     clock.advance(BRIEFER + 1);
     const repeated = await expectSame(await refresh(brief, client, second.refresh_token), third);
@@ -219,14 +219,14 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('after its successor was used is treated as a replay immediately, and all tokens end', async () => {
+  test('after its successor was used is a replay, even within the window: all tokens are revoked', async () => {
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
     await refused(await again());
     await expectDead([first, second, third]);
   });
 
   // @shows AS-5.18
-  test('whose successor is presented again passes the window to the successor', async () => {
+  test('transfers the window to its successor, if the successor is used', async () => {
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
     await expectSame(await refresh(portal, client, second.refresh_token), third);
     clock.advance(WINDOW);
@@ -235,7 +235,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.16, AS-5.18
-  test('by another client is refused, and changes nothing', async () => {
+  test('by a different client is refused, and changes nothing', async () => {
     await refused(await refresh(portal, await registerClient(portal), first.refresh_token));
     await expectSame(await again());
     await expectAlive();
@@ -249,13 +249,13 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('whose own part was changed is a replay', async () => {
+  test('with a changed secret part is a replay', async () => {
     await refused(await refresh(portal, client, `${first.refresh_token}x`));
     await expectDead();
   });
 });
 
-describe('another request with a used refresh token', () => {
+describe('a different request with a used refresh token', () => {
   // @shows AS-5.18
   test('for fewer scopes is refused, and changes nothing', async () => {
     await refused(await again({ scope: 'openid notes:read' }), 'invalid_scope');
@@ -264,7 +264,7 @@ describe('another request with a used refresh token', () => {
   });
 
   // @shows AS-5.18
-  test('for more scopes than its use had is refused, and changes nothing', async () => {
+  test('for more scopes than the first use had is refused, and changes nothing', async () => {
     const third = await tokensOf(
       await refresh(portal, client, second.refresh_token, { scope: 'openid notes:read' }),
     );
@@ -279,20 +279,20 @@ describe('another request with a used refresh token', () => {
   });
 
   // @shows AS-5.18
-  test('for all scopes by name is treated as the same request', async () => {
+  test('that lists all scopes by name counts as the same request', async () => {
     await expectSame(await again({ scope: 'email profile openid notes:write notes:read' }));
   });
 
   // @shows AS-5.18
-  test('for another resource is refused, and changes nothing; for its own resource it is the same request', async () => {
+  test('for a different resource is refused; for the resource of the token it is the same request', async () => {
     await refused(await again({ resource: 'https://other.example/' }), 'invalid_target');
     await expectSame(await again({ resource: 'https://api.example/' }));
   });
 });
 
-describe('a right that was removed since the use', () => {
+describe('a retry after something was removed since the first use:', () => {
   // @shows AS-1.8, AS-5.17, AS-5.18
-  test('a suspended account gets no answer, and a restored one the same answer', async () => {
+  test('a suspended account gets no response, and after its return the same response', async () => {
     await portal.suspend(ADA);
     try {
       await refused(await again());
@@ -304,7 +304,7 @@ describe('a right that was removed since the use', () => {
   });
 
   // @shows AS-5.18
-  test('a scope is missing from the answer, and so are its claims', async () => {
+  test('a removed scope is missing from the response, and so are its claims', async () => {
     await setClient('scope', 'openid notes:read');
     const repeated = await expectSame(await again());
     expect(repeated.scope).toBe('openid notes:read');
@@ -313,7 +313,7 @@ describe('a right that was removed since the use', () => {
   });
 
   // @shows AS-5.18
-  test('the last scope, or the grant: refused, and answered once it is back', async () => {
+  test('the last scope or the grant type: refused, and answered after its return', async () => {
     await setClient('scope', 'other');
     await refused(await again(), 'invalid_scope');
     await setClient('scope', 'openid profile email notes:read notes:write');
@@ -324,7 +324,7 @@ describe('a right that was removed since the use', () => {
   });
 
   // @shows AS-5.18, AS-10.4
-  test('the audience: refused, and answered once it is the same as before', async () => {
+  test('the audience: refused, and answered after it is restored', async () => {
     await refused(await again({}, elsewhere));
     await expectSame(await again());
     await expectAlive();
@@ -354,7 +354,7 @@ describe('a right that was removed since the use', () => {
 
 describe('the stored response', () => {
   // @shows AS-5.18, AS-4.6
-  test('reveals nothing to a reader of the row, and there is only one, however often the tokens are refreshed', async () => {
+  test('cannot be read from the row, and there is only one, however often the tokens are refreshed', async () => {
     const before = await rowOf(second);
     const sealed = Buffer.from(String(before['refresh_answer']), 'base64url').toString('latin1');
     for (const secret of [
@@ -374,7 +374,7 @@ describe('the stored response', () => {
 
   // @shows AS-5.18
   test.each([false, true])(
-    'from an earlier use opens nothing, even with its generation: %s',
+    'of an earlier use cannot be decrypted, even with its generation: %s',
     async (hasGeneration) => {
       const row = await rowOf(second);
       const third = await tokensOf(await refresh(portal, client, second.refresh_token));
@@ -387,7 +387,7 @@ describe('the stored response', () => {
 
   // @shows AS-5.18
   test.each(['refresh_used_at', 'refresh_generation'])(
-    'opens nothing after the %s next to it was changed, for example to reopen the window',
+    'cannot be decrypted after the %s of its row was changed, for example to extend the window',
     async (column) => {
       const [id = ''] = first.refresh_token.split('.');
       await portal.application.database.execute(
@@ -400,7 +400,7 @@ describe('the stored response', () => {
   );
 
   // @shows AS-5.18
-  test('opens nothing in the row of another authorization', async () => {
+  test('cannot be decrypted in the row of a different authorization', async () => {
     const other = await obtainTokens(portal, client, ADA);
     const successor = await tokensOf(await refresh(portal, client, other.refresh_token));
     await keep(await rowOf(second), other);
@@ -410,7 +410,7 @@ describe('the stored response', () => {
   });
 
   // @shows AS-5.4, AS-5.5
-  test('does not exist without the window: its columns are not used, and a second use is a replay', async () => {
+  test('is not stored without the window, so a second use is a replay', async () => {
     const own = await startBeside({ refresh_retry_seconds: 0 });
     const { database } = own.application;
     const told: string[] = [];
@@ -446,14 +446,14 @@ describe('the stored response', () => {
   });
 
   // @shows AS-5.18
-  test('is void once a process without the window has used the successor', async () => {
+  test('is invalid after a process without the window has used the successor', async () => {
     const third = await tokensOf(await refresh(strict, client, second.refresh_token));
     await refused(await again());
     await expectDead([first, second, third]);
   });
 
   // @shows AS-5.18
-  test('does not help at a process without the window: the second use is a replay', async () => {
+  test('is not used by a process without the window: the second use is a replay', async () => {
     await refused(await again({}, strict));
     await refused(await again());
     await expectDead();

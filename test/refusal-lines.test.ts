@@ -38,7 +38,7 @@ const authorization = async () => {
 };
 
 // @shows AS-29.10
-test('names the authorization of a refused refresh token or code', async () => {
+test('a refusal line contains the authorization of a refused refresh token or code', async () => {
   const { portal } = administered;
   const { refresh_token: token } = await obtainTokens(portal, client, ADA);
   const first = await authorization();
@@ -53,7 +53,7 @@ test('names the authorization of a refused refresh token or code', async () => {
   expect(second).not.toBe(first);
 });
 
-test('names the client and the authorization of an access token that has ended or lacks the scope', async () => {
+test('a refusal line contains client and authorization of an access token that is not accepted', async () => {
   const { portal } = administered;
   const owner = await registerClient(portal);
   const { access_token: token } = await obtainTokens(portal, owner, ADA, {
@@ -75,7 +75,7 @@ test('names the client and the authorization of an access token that has ended o
   });
 });
 
-test('names neither if neither is known', async () => {
+test('a refusal line contains neither if they are unknown', async () => {
   const { portal } = administered;
   for (const refused of [
     refresh(portal, client, 'x'.repeat(43)),

@@ -42,9 +42,9 @@ async function linesOf(response: Response): Promise<readonly Line[]> {
     .filter((line) => line['requestId'] === id);
 }
 
-describe('the id of a request', () => {
+describe('the ID of a request', () => {
   // @shows AS-19.3
-  test('is the one of the request, if that is a plain word', async () => {
+  test('is the X-Request-Id that was sent, if it is a simple word', async () => {
     const response = await fetch(`${portal.url}/.well-known/jwks.json`, {
       headers: { 'X-Request-Id': 'edge-7.a_B' },
     });
@@ -53,7 +53,7 @@ describe('the id of a request', () => {
 
   // @shows AS-19.3
   test.each(['two words', 'a"quote', '', 'x'.repeat(129), 'é'])(
-    'is a new one for %j',
+    'is a new ID for %j',
     async (sent) => {
       const response = await fetch(`${portal.url}/oauth/userinfo`, {
         headers: { 'X-Request-Id': sent },
@@ -74,7 +74,7 @@ describe('the id of a request', () => {
     ['GET', '/api/notes', 401],
     ['POST', '/login', 403],
     ['HEAD', '/login', 200],
-  ])('is in the answer to %s %s, %i', async (method, path, status) => {
+  ])('is in the response to %s %s, %i', async (method, path, status) => {
     const headers = { 'X-Request-Id': 'the-one' };
     const response = await fetch(`${portal.url}${path}`, { method, headers });
     expect(response.status).toBe(status);
@@ -82,7 +82,7 @@ describe('the id of a request', () => {
   });
 
   // @shows AS-19.3
-  test('is in a redirect, and in a 304', async () => {
+  test('is in a redirect, and in a 304 response', async () => {
     const visitor = await portal.signedIn(ADA);
     const redirect = await visitor.get(authorizationUrl(portal, client, { scope: 'nothing' }));
     expect(redirect.status).toBe(302);
@@ -104,7 +104,7 @@ describe('the id of a request', () => {
   });
 });
 
-describe('a refusal leaves one line in the log', () => {
+describe('a refusal is logged in one line', () => {
   // @shows AS-19.4
   test('with the request, the endpoint, the error, the client and the address', async () => {
     const response = await refresh(portal, client, 'no-such-token');
@@ -121,7 +121,7 @@ describe('a refusal leaves one line in the log', () => {
   });
 
   // @shows AS-19.4
-  test('without a stack, and writes none for a success', async () => {
+  test('without a stack, and a success is not logged', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const granted = await exchangeCode(portal, client, code);
     expect(granted.status).toBe(200);
@@ -131,7 +131,7 @@ describe('a refusal leaves one line in the log', () => {
   });
 
   // @shows AS-19.4
-  test('also for a route that token() protects', async () => {
+  test('also on a route that token() protects', async () => {
     const [line, ...more] = await linesOf(await callApi(portal, '/api/notes', 'no-such-token'));
     expect(more).toEqual([]);
     expect(line).toMatchObject({
@@ -149,11 +149,11 @@ async function reasonFor(response: Response): Promise<unknown> {
   return lines[0]?.['detail'];
 }
 
-describe('the log names the exact reason, while the client gets one answer for all', () => {
+describe('the log contains the exact reason, and the client always gets the same response,', () => {
   const AN_HOUR = 3600;
 
   // @shows AS-9.10, AS-19.4
-  test('of a refresh token: unknown, of another client, used, expired, revoked, of an inactive account', async () => {
+  test('for a refresh token: unknown, of a different client, used, expired, revoked, inactive', async () => {
     const other = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     expect(await reasonFor(await refresh(portal, client, 'no-such-token'))).toBe(
@@ -184,7 +184,7 @@ describe('the log names the exact reason, while the client gets one answer for a
   });
 
   // @shows AS-9.10, AS-19.4
-  test('of a code: unknown, wrong verifier, wrong redirect_uri with both, wrong resource, used, expired', async () => {
+  test('for a code: unknown, used, expired, wrong verifier, redirect_uri or resource', async () => {
     const visitor = await portal.signedIn(ADA);
     const fresh = () => obtainCode(portal, client, visitor);
     const offered = async (changes: Record<string, string>) =>
@@ -212,7 +212,7 @@ describe('the log names the exact reason, while the client gets one answer for a
   });
 
   // @shows AS-19.4
-  test('of an access token: unknown, expired, revoked, without the scope, without the permission', async () => {
+  test('for an access token: unknown, expired, revoked, without the scope, without the permission', async () => {
     const call = async (token: string) => reasonFor(await callApi(portal, '/api/notes', token));
     const tokens = await obtainTokens(portal, client, ADA);
     const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
@@ -241,7 +241,7 @@ describe('the log names the exact reason, while the client gets one answer for a
     expect(await call(narrow.access_token)).toBe('the token has expired');
   });
 
-  test('at UserInfo and at introspection too', async () => {
+  test('at UserInfo and introspection too', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     const [line] = await linesOf(await callApi(portal, '/oauth/userinfo', tokens.access_token));
     expect(line).toMatchObject({
@@ -267,22 +267,22 @@ describe('the log names the exact reason, while the client gets one answer for a
     ],
     ['a placeholder', { client_id: 'your-client-id' }, 'no client has the id "your-client-id"'],
     [
-      'an id of which a character is missing',
+      'an ID with a missing character',
       { client_id: `0123${'f'.repeat(23)}4567` },
       'no client has the id "012…567" (31 characters, shortened because it may be a secret)',
     ],
     [
-      'an id as long as the shortest secret',
+      'an ID as long as the shortest secret',
       { client_id: 'abcdefgh-ijklmno' },
       'no client has the id "ab…no" (16 characters, shortened because it may be a secret)',
     ],
     [
-      'an id with characters that are not seen',
+      'an ID with invisible characters',
       { client_id: 'a\u202e\nb"' },
       String.raw`no client has the id "a\u{202e}\u{a}b\u{22}"`,
     ],
     [
-      'an id that is very long',
+      'a very long ID',
       { client_id: `\u202e${'😀'.repeat(300)}\0` },
       String.raw`no client has the id "\u{202e}😀😀😀…😀😀😀\u{0}" (302 characters, shortened because it may be a secret)`,
     ],
@@ -292,12 +292,12 @@ describe('the log names the exact reason, while the client gets one answer for a
       'no client has the id "https://…@client.example/client.json?…"',
     ],
     ['no client', { client_id: undefined }, 'no client_id was sent, or more than one'],
-  ])('of an authorization request by %s', async (_, changes, reason) => {
+  ])('for an authorization request by %s', async (_, changes, reason) => {
     expect(await reasonFor(await fetch(authorizationUrl(portal, client, changes)))).toBe(reason);
   });
 
   // @shows AS-19.2, AS-19.4
-  test('of an unregistered redirect_uri: both, without parts that may be secret', async () => {
+  test('for an unregistered redirect_uri: both URIs, without secret parts', async () => {
     const asked = async (redirect_uri: string) =>
       reasonFor(await fetch(authorizationUrl(portal, client, { redirect_uri })));
     expect(await asked('https://client.example/Callback')).toBe(
@@ -308,7 +308,7 @@ describe('the log names the exact reason, while the client gets one answer for a
     );
   });
 
-  test('of a page: whose request it was, once that is known', async () => {
+  test('for an error page: with the client, once it is known', async () => {
     const visitor = await portal.signedIn(ADA);
     const elsewhere = await visitor.get(
       authorizationUrl(portal, client, { redirect_uri: 'https://x.example/' }),
@@ -327,7 +327,7 @@ describe('the log names the exact reason, while the client gets one answer for a
   });
 
   // @shows AS-19.4
-  test('of an answer to the redirect URI: the scope', async () => {
+  test('for an error that is sent to the redirect URI: with the invalid scope', async () => {
     const visitor = await portal.signedIn(ADA);
     const response = await visitor.get(
       authorizationUrl(portal, client, { scope: 'openid notes:raed' }),
@@ -354,7 +354,7 @@ describe('the log names the exact reason, while the client gets one answer for a
       'the requested resource is "https://other.example/?…", but oauth_server:audience is none',
     ],
     [{ response_type: 'token' }, 'the response_type is "token"'],
-  ])('of an authorization request with %j', async (changes, reason) => {
+  ])('for an authorization request with %j', async (changes, reason) => {
     expect(
       await reasonFor(
         await (await portal.signedIn(ADA)).get(authorizationUrl(portal, client, changes)),
@@ -363,7 +363,7 @@ describe('the log names the exact reason, while the client gets one answer for a
   });
 
   // @shows AS-9.10
-  test('of a client that does not authenticate', async () => {
+  test('for a client that does not authenticate', async () => {
     const form = { grant_type: 'refresh_token', refresh_token: 'x' };
     const unknown = await requestToken(portal, { id: 'f'.repeat(32), secret: 'x' }, form);
     expect(await reasonFor(unknown)).toBe(`no client has the id "${'f'.repeat(32)}"`);
@@ -377,9 +377,9 @@ describe('the log names the exact reason, while the client gets one answer for a
   });
 });
 
-describe('input of a stranger cannot write its own log line', () => {
+describe('untrusted input in a log line', () => {
   // @shows AS-19.2, AS-19.4
-  test('is cut, and invisible characters are escaped', async () => {
+  test('is truncated, and invisible characters are escaped', async () => {
     const scope = `evil\u202e\u009b ${'x'.repeat(3000)}`;
     const visitor = await portal.signedIn(ADA);
     const reason = String(
@@ -390,7 +390,7 @@ describe('input of a stranger cannot write its own log line', () => {
   });
 
   // @shows AS-19.2, AS-19.4
-  test('is not shown if it may be a secret in the wrong place', async () => {
+  test('is hidden if it may be a secret in the wrong place', async () => {
     const form = { grant_type: 'client_credentials' };
     const swapped = await requestToken(portal, { id: client.secret, secret: client.id }, form);
     // At most four characters at the start and the end of a secret may stay in the text.
@@ -415,7 +415,7 @@ describe('input of a stranger cannot write its own log line', () => {
     expect(JSON.stringify(await linesOf(misplaced))).not.toContain(client.secret);
   });
 
-  test('shows no part of a secret at the place where the rest is cut', async () => {
+  test('shows no part of a secret where it is truncated', async () => {
     for (const before of [150, 157, 180, 198]) {
       const response = await requestToken(portal, client, {
         grant_type: `${'x y '.repeat(50).slice(0, before)} ${client.secret}`,
@@ -424,7 +424,7 @@ describe('input of a stranger cannot write its own log line', () => {
     }
   });
 
-  test('shows no code_verifier, with dots and tildes too; the host of a URI is shown, however long', async () => {
+  test('shows no code_verifier, even with dots and tildes, and the full host of a URI', async () => {
     const verifier = 'abc.def~ghi-jkl_mno.pqr~stu-vwx_yz0.123~456-789_ABC';
     for (const [form, reason] of [
       [{ grant_type: verifier }, 'the grant_type is "[…]"'],
@@ -460,7 +460,7 @@ describe('the reason on the error page', () => {
   });
 
   // @shows AS-19.4
-  test('is never shown in another environment', async () => {
+  test('is not shown in any other environment', async () => {
     const strict = await startPortal({
       mode: 'prod',
       config: { public_url: 'https://portal.example' },

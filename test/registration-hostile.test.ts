@@ -50,13 +50,13 @@ async function refusal(response: Response): Promise<string> {
   return error ?? '';
 }
 
-describe('a body that is not a registration is refused, and leaves nothing', () => {
+describe('an invalid registration body is refused, and nothing is stored:', () => {
   // @shows AS-6.19, AS-22.5
   test.each([
-    ['nothing', ''],
-    ['an object that breaks off', '{"redirect_uris":["https://evil'],
+    ['an empty body', ''],
+    ['an incomplete object', '{"redirect_uris":["https://evil'],
     ['a list', `[{"redirect_uris":["${LOOPBACK}"]}]`],
-    ['a text', '"evil"'],
+    ['a string', '"evil"'],
     ['a number', '1'],
     ['null', 'null'],
     ['true', 'true'],
@@ -66,8 +66,8 @@ describe('a body that is not a registration is refused, and leaves nothing', () 
     ['a form', 'redirect_uris=http%3A%2F%2F127.0.0.1%2F'],
     ['NaN', '{"redirect_uris":NaN}'],
     ['a byte order mark', '\u{FEFF}{"redirect_uris":["evil:/"]}'],
-    ['lists in lists', nested(30_000)],
-    ['an object in objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+    ['deeply nested lists', nested(30_000)],
+    ['deeply nested objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
   ])('%s', async (_, body) => {
     const before = await kept();
     expect(['invalid_request', 'invalid_redirect_uri']).toContain(await refusal(await send(body)));
@@ -83,7 +83,7 @@ describe('a body that is not a registration is refused, and leaves nothing', () 
     expect(await refusal(await send(new Uint8Array(body)))).toBe('invalid_request');
   });
 
-  test('more than 64 KiB', async () => {
+  test('a body of more than 64 KiB', async () => {
     const response = await send(
       JSON.stringify({ redirect_uris: [LOOPBACK], client_uri: 'x'.repeat(65_536) }),
     );
@@ -125,7 +125,7 @@ const TEXTS = [
 ];
 const LISTS = ['redirect_uris', 'grant_types', 'response_types'];
 
-describe('a field of another type is refused, and never converted', () => {
+describe('a field with the wrong type is refused, and not converted:', () => {
   // @shows AS-22.5
   test.each(
     [...TEXTS, ...LISTS].flatMap((field) =>
@@ -144,7 +144,7 @@ describe('a field of another type is refused, and never converted', () => {
   });
 });
 
-describe('redirect URIs of strangers', () => {
+describe('redirect URIs of self-registered clients', () => {
   // @shows AS-22.3, RFC7591-5
   test.each([
     'javascript:alert(document.domain)//evil',
@@ -188,7 +188,7 @@ describe('redirect URIs of strangers', () => {
     'COM.evil.app:/callback',
     'evil:/callback',
     `https://evil.example/${'x'.repeat(4000)}`,
-  ])('%j is not registered, alone or with a valid one', async (uri) => {
+  ])('are refused if %j is among them, alone or with a valid one', async (uri) => {
     const before = await kept();
     for (const redirectUris of [[uri], [LOOPBACK, uri]]) {
       const response = await send(JSON.stringify({ redirect_uris: redirectUris }));
@@ -197,14 +197,14 @@ describe('redirect URIs of strangers', () => {
     expect(await kept()).toBe(before);
   });
 
-  test('more than twenty are refused', async () => {
+  test('are refused if there are more than twenty', async () => {
     const uris = Array.from({ length: 21 }, (_, index) => `https://app.example/${index}`);
     expect(await refusal(await send(JSON.stringify({ redirect_uris: uris })))).toBe(
       'invalid_redirect_uri',
     );
   });
 
-  test('one that is left out beside others is not registered in any form', async () => {
+  test('with an application scheme are omitted if there is a valid one', async () => {
     for (const scheme of [
       'javascript',
       'data',
@@ -222,7 +222,7 @@ describe('redirect URIs of strangers', () => {
   });
 });
 
-describe('names with a meaning in JavaScript have no meaning here', () => {
+describe('special JavaScript property names in a registration are ignored:', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s', async (name) => {
     const polluting = `{"redirect_uris":["${LOOPBACK}"],"${name}":{"client_name":"evil","scope":"evil","id":"evil"}}`;
     const response = await send(polluting);
@@ -242,7 +242,7 @@ describe('names with a meaning in JavaScript have no meaning here', () => {
   });
 
   // @shows AS-22.5
-  test('ids, secrets and rights that a client claims for itself are ignored', async () => {
+  test('IDs, secrets and rights that a client sets for itself are ignored', async () => {
     const response = await send(
       JSON.stringify({
         redirect_uris: [LOOPBACK],
@@ -284,9 +284,9 @@ async function loggedDuring(work: () => Promise<unknown>): Promise<string> {
   }
 }
 
-describe('the log', () => {
+describe('the log of a registration', () => {
   // @shows AS-19.2, AS-19.4
-  test('has a reason for a refusal, and nothing that may be a secret', async () => {
+  test('has a reason for a refusal, and no possible secret', async () => {
     const secret = 's'.repeat(43);
     const lines = await loggedDuring(async () => {
       await send(

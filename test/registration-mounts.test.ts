@@ -16,7 +16,7 @@ test.each([
   ...waysOf(MOUNTS).map(
     (mount) => [mount.name, '', () => mount.start({ oauth_server: OPEN })] as const,
   ),
-])('%s lets clients register, read, replace and delete', async (_, basePath, start) => {
+])('clients can register, read, replace and delete on %s', async (_, basePath, start) => {
   const running = await start();
   try {
     const metadata = await fetch(

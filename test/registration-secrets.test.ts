@@ -112,7 +112,7 @@ test.each([{}, BASIC, { token_endpoint_auth_method: 'client_secret_post' }])(
 );
 
 // @shows AS-22.14
-test('a client that requests no secret stays public, also when it updates its registration', async () => {
+test('a client that requests no secret stays public, even after it updates its registration', async () => {
   const registered = await register({ token_endpoint_auth_method: 'none' });
   expect(registered).toMatchObject({ token_endpoint_auth_method: 'none' });
   expect(registered).not.toHaveProperty('client_secret');
@@ -121,7 +121,7 @@ test('a client that requests no secret stays public, also when it updates its re
 });
 
 // @shows AS-22.14
-test('nothing works for a client with a secret without its secret', async () => {
+test('a client with a secret can do nothing without it', async () => {
   const registered = await register();
   const client = withSecret(registered, registered.client_secret);
   const code = await obtainCode(portal, client, await portal.signedIn(ADA));
@@ -140,7 +140,7 @@ test('nothing works for a client with a secret without its secret', async () => 
 });
 
 // @shows AS-22.14
-test('a client cannot give up its secret', async () => {
+test('a client cannot remove its secret', async () => {
   const registered = await register();
   const response = await manage(registered, { token_endpoint_auth_method: 'none' });
   expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_client_metadata']);
@@ -148,7 +148,7 @@ test('a client cannot give up its secret', async () => {
 });
 
 // @shows AS-22.14
-test('a secret gives no rights that need an initial access token, at first or in an update', async () => {
+test('a secret gives no rights that need an initial access token, even in an update', async () => {
   const greedy = {
     ...BASIC,
     grant_types: [...CODE_GRANTS, 'client_credentials', 'introspection'],
@@ -173,7 +173,7 @@ test('a secret gives no rights that need an initial access token, at first or in
 });
 
 // @shows AS-22.14
-test('a client that came with an initial access token keeps its rights in an update', async () => {
+test('a client that registered with an initial access token keeps its rights in an update', async () => {
   const { token } = await portal.server.initialAccessTokens.create({});
   const response = await fetch(`${portal.url}/oauth/register`, {
     method: 'POST',
@@ -187,7 +187,7 @@ test('a client that came with an initial access token keeps its rights in an upd
 });
 
 // @shows AS-22.15
-test('an expired secret is refused like a wrong one, and only then', async () => {
+test('an expired secret is refused like a wrong one, and not before it expires', async () => {
   const registered = await register();
   const { client_secret: secret } = registered;
   await obtainTokens(portal, withSecret(registered, secret), ADA);
@@ -204,7 +204,7 @@ test('an expired secret is refused like a wrong one, and only then', async () =>
 });
 
 // @shows AS-22.15
-test('in the last third of its time, a client that reads its registration gets a new secret', async () => {
+test('a client that reads its registration in the last third of the secret lifetime gets a new one', async () => {
   const registered = await register();
   const { client_secret: old } = registered;
   await obtainTokens(portal, withSecret(registered, old), ADA);
@@ -239,7 +239,7 @@ test('a client whose secret has expired gets a new one, and the old one stays re
 });
 
 // @shows AS-22.15
-test('an operator who replaces an expired secret does not bring it back', async () => {
+test('an expired secret stays refused after an operator rotates it', async () => {
   const registered = await register();
   await obtainTokens(portal, withSecret(registered, registered.client_secret), ADA);
   clock.advance(TTL);
@@ -249,7 +249,7 @@ test('an operator who replaces an expired secret does not bring it back', async 
 });
 
 // @shows AS-22.15
-test('an operator who replaces a secret is told when it stops working', async () => {
+test('an operator who rotates a secret is notified when it stops working', async () => {
   const { clients } = portal.server;
   const registered = await register();
   await obtainTokens(portal, withSecret(registered, registered.client_secret), ADA);
@@ -279,7 +279,7 @@ test('a client cannot undo the rotation of an operator by sending its previous s
 });
 
 // @shows AS-22.15
-test('a client that the new secret never reached gets another by sending its previous one', async () => {
+test('a client that did not receive its new secret gets a new one by sending the previous one', async () => {
   const registered = await register();
   const { client_secret: old } = registered;
   await obtainTokens(portal, withSecret(registered, old), ADA);
@@ -294,7 +294,7 @@ test('a client that the new secret never reached gets another by sending its pre
 });
 
 // @shows AS-22.15
-test('of many simultaneous reads, in two processes, one gets a new secret, and it works', async () => {
+test('one of many simultaneous reads in two processes gets a new secret, and it works', async () => {
   const registered = await register();
   await obtainTokens(portal, withSecret(registered, registered.client_secret), ADA);
   clock.advance(TTL - HOUR);
@@ -347,7 +347,7 @@ describe('with oauth_server:registration_secret_ttl at never_expires', () => {
   afterAll(() => forever.close());
 
   // @shows AS-22.14
-  test('a secret never expires, and is never replaced by itself', async () => {
+  test('a secret never expires, and is never replaced automatically', async () => {
     const registered = await register(BASIC, forever);
     expect(registered.client_secret_expires_at).toBe(0);
     const read = await (await manage(registered, undefined, forever)).json();

@@ -117,7 +117,7 @@ describe('without oauth_server:registration', () => {
   afterAll(() => portal.close());
 
   // @shows AS-22.1
-  test('there is no such endpoint, and the metadata omits it', async () => {
+  test('there is no registration endpoint, and the metadata omits it', async () => {
     expect((await post({ redirect_uris: [LOOPBACK] })).status).toBe(404);
     const metadata = await fetch(`${portal.url}/.well-known/oauth-authorization-server`);
     expect(await metadata.json()).not.toHaveProperty('registration_endpoint');
@@ -130,7 +130,7 @@ describe('with oauth_server:registrations_per_hour', () => {
   afterAll(() => portal.close());
 
   // @shows AS-22.13
-  test('a network may register as many clients, and replace as many', async () => {
+  test('each network can register that many clients, and replace that many', async () => {
     const first = await register();
     await register();
     clock.advance(1000);
@@ -153,7 +153,7 @@ describe('open registration', () => {
   afterAll(() => portal.close());
 
   // @shows AS-22.1, AS-22.2, RFC7591-3.2.1
-  test('registers a public client, which a person allows, and returns all that it registered', async () => {
+  test('registers a public client, which a person can allow, and returns all its metadata', async () => {
     const metadata = await fetch(`${portal.url}/.well-known/oauth-authorization-server`);
     expect(await metadata.json()).toMatchObject({
       registration_endpoint: `${portal.url}/oauth/register`,
@@ -199,19 +199,25 @@ describe('open registration', () => {
   // @shows AS-22.3
   test.each([
     [
-      'of a loopback address, and is answered on any port',
+      'with a loopback redirect URI, which works on any port',
       [LOOPBACK],
       undefined,
       'native',
       [LOOPBACK],
     ],
-    ['of localhost', ['http://localhost:3118/callback'], undefined, 'native', undefined],
-    ['of a private-use scheme', ['com.example.app:/callback'], undefined, 'native', undefined],
-    ['of https', ['https://assistant.example/callback'], undefined, 'web', undefined],
-    ['that says web', [LOOPBACK], 'web', 'web', undefined],
-    ['that says native', ['https://assistant.example/callback'], 'native', 'native', undefined],
+    ['with localhost', ['http://localhost:3118/callback'], undefined, 'native', undefined],
+    ['with a private-use scheme', ['com.example.app:/callback'], undefined, 'native', undefined],
+    ['with https', ['https://assistant.example/callback'], undefined, 'web', undefined],
+    ['with application_type web', [LOOPBACK], 'web', 'web', undefined],
     [
-      'of which a private-use scheme without a dot is left out beside others',
+      'with application_type native',
+      ['https://assistant.example/callback'],
+      'native',
+      'native',
+      undefined,
+    ],
+    [
+      'and omits a private-use scheme without a dot',
       [
         'cursor://anysphere.cursor-mcp/oauth/callback',
         'https://www.cursor.com/cb',
@@ -221,20 +227,23 @@ describe('open registration', () => {
       'native',
       ['https://www.cursor.com/cb', 'http://localhost:8787/cb'],
     ],
-  ])('a registration %s', async (_, redirectUris, type, registeredType, kept = redirectUris) => {
-    const client = await register({ redirect_uris: redirectUris, application_type: type });
-    expect(client).toMatchObject({ application_type: registeredType, redirect_uris: kept });
-  });
+  ])(
+    'accepts a registration %s',
+    async (_, redirectUris, type, registeredType, kept = redirectUris) => {
+      const client = await register({ redirect_uris: redirectUris, application_type: type });
+      expect(client).toMatchObject({ application_type: registeredType, redirect_uris: kept });
+    },
+  );
 
   // @shows RFC7591-2
-  test('without grant_types the client has only the authorization code grant', async () => {
+  test('gives a client without grant_types only the authorization code grant', async () => {
     expect(await register({ grant_types: undefined })).toMatchObject({
       grant_types: ['authorization_code'],
     });
   });
 
   test.each(Object.entries(HOST_REGISTRATIONS))(
-    'a host registers and gets this answer: %s',
+    'accepts the registration of a known host application, which can then connect: %s',
     async (_, { asked, uses }) => {
       const { scope: _asked, ...metadata } = { scope: '', ...asked };
       const client = await register(metadata);
@@ -248,11 +257,11 @@ describe('open registration', () => {
 
   // @shows AS-22.2, RFC7591-2
   test.each([
-    ['asks for a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
-    ['asks for a secret in the body', { token_endpoint_auth_method: 'client_secret_post' }],
-    ['does not say', {}],
+    ['requests a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
+    ['requests a secret in the body', { token_endpoint_auth_method: 'client_secret_post' }],
+    ['does not specify a method', {}],
   ])(
-    'makes a public client, and the response contains this, if the request %s',
+    'creates a public client, and reports this in the response, if the request %s',
     async (_, metadata) => {
       const client = await register(metadata);
       expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
@@ -261,7 +270,7 @@ describe('open registration', () => {
   );
 
   // @shows AS-22.4
-  test('gives all scopes that people may allow, with any prefix, and never those of a service', async () => {
+  test('gives all scopes that people may allow, and never those for services', async () => {
     const all = 'openid profile email notes:read notes:write';
     for (const scope of [
       undefined,
@@ -278,7 +287,7 @@ describe('open registration', () => {
   });
 
   // @shows RFC7591-3.1.1
-  test('a software statement is ignored, and not confirmed', async () => {
+  test('ignores a software statement, and does not confirm it', async () => {
     const statement = 'eyJhbGciOiJub25lIn0.eyJjbGllbnRfbmFtZSI6IkJhbmsifQ.';
     const client = await register({ client_name: 'Mine', software_statement: statement });
     expect(client['client_name']).toBe('Mine');
@@ -305,7 +314,7 @@ describe('open registration', () => {
     'token_endpoint_auth_method',
     'token_endpoint_auth_signing_alg',
     'tos_uri',
-  ])('an empty %s counts as missing', async (name) => {
+  ])('treats an empty %s as missing', async (name) => {
     const { client_id: _, ...left } = await register({ grant_types: undefined });
     for (const empty of [null, '', []]) {
       const { client_id: __, ...taken } = await register({ grant_types: undefined, [name]: empty });
@@ -326,7 +335,7 @@ describe('open registration', () => {
       'The id_token_signed_response_alg cannot be ES256: the server has no signing key for it.',
     ],
   ])(
-    'a refusal names the field of an algorithm that it does not support: %s',
+    'refuses an unsupported algorithm, with the name of the field: %s',
     async (algorithm, told) => {
       const response = await post({
         redirect_uris: [LOOPBACK],
@@ -343,15 +352,15 @@ describe('open registration', () => {
   // @shows AS-22.5, RFC7591-3.2.2, RFC7591-5
   test.each([
     ['no redirect URI', { redirect_uris: undefined }, 'invalid_redirect_uri'],
-    ['none in the list', { redirect_uris: [] }, 'invalid_redirect_uri'],
-    ['a script', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
+    ['an empty list of redirect URIs', { redirect_uris: [] }, 'invalid_redirect_uri'],
+    ['a javascript: URI', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
     [
-      'a private-use scheme without a dot alone',
+      'only a private-use scheme without a dot',
       { redirect_uris: ['cursor://callback'] },
       'invalid_redirect_uri',
     ],
     [
-      'one bad among good ones',
+      'one invalid redirect URI among valid ones',
       { redirect_uris: [LOOPBACK, 'http://evil.example/'] },
       'invalid_redirect_uri',
     ],
@@ -364,7 +373,7 @@ describe('open registration', () => {
     ['a wildcard', { redirect_uris: ['https://*.example/'] }, 'invalid_redirect_uri'],
     ['credentials', { redirect_uris: ['https://a:b@app.example/'] }, 'invalid_redirect_uri'],
     [
-      'a parameter of the answer',
+      'a response parameter in the redirect URI',
       { redirect_uris: ['https://app.example/?code=1'] },
       'invalid_redirect_uri',
     ],
@@ -377,9 +386,17 @@ describe('open registration', () => {
     ['client credentials', { grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
     ['the implicit grant', { grant_types: ['implicit'] }, 'invalid_client_metadata'],
     ['introspection', { grant_types: ['introspection'] }, 'invalid_client_metadata'],
-    ['a refresh token alone', { grant_types: ['refresh_token'] }, 'invalid_client_metadata'],
-    ['tokens in the answer', { response_types: ['token'] }, 'invalid_client_metadata'],
-    ['unknown scopes alone', { scope: 'unheard:of' }, 'invalid_client_metadata'],
+    [
+      'only the grant type refresh_token',
+      { grant_types: ['refresh_token'] },
+      'invalid_client_metadata',
+    ],
+    [
+      'tokens in the authorization response',
+      { response_types: ['token'] },
+      'invalid_client_metadata',
+    ],
+    ['only unknown scopes', { scope: 'unheard:of' }, 'invalid_client_metadata'],
     [
       'an algorithm without a key',
       { id_token_signed_response_alg: 'ES256' },
@@ -388,26 +405,26 @@ describe('open registration', () => {
     ['an unsigned ID token', { id_token_signed_response_alg: 'none' }, 'invalid_client_metadata'],
     ['a long name', { client_name: 'x'.repeat(101) }, 'invalid_client_metadata'],
     [
-      'a name that turns the line around',
+      'a name with text direction controls',
       { client_name: 'abc\u202Edef' },
       'invalid_client_metadata',
     ],
-    ['half a character in the name', { client_name: 'a\uD800b' }, 'invalid_client_metadata'],
+    ['an unpaired surrogate in the name', { client_name: 'a\uD800b' }, 'invalid_client_metadata'],
     ['a NUL in the name', { client_name: 'a\0b' }, 'invalid_client_metadata'],
-    ['a name that is none', { client_name: ['A'] }, 'invalid_client_metadata'],
+    ['a name that is not a string', { client_name: ['A'] }, 'invalid_client_metadata'],
   ])('refuses %s', async (_, metadata, error) => {
     await expectRefused(await post({ redirect_uris: [LOOPBACK], ...metadata }), 400, error);
     expect(await registered()).toEqual([]);
   });
 
-  test('an invalid token in the request is refused, and never ignored', async () => {
+  test('refuses an invalid token in the request, and does not ignore it', async () => {
     const response = await post({ redirect_uris: [LOOPBACK] }, 'a'.repeat(43));
     expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
     await expectRefused(response, 401, 'invalid_token');
   });
 
   // @shows AS-22.6
-  test('a network has a limit per hour, also for simultaneous requests, and the response contains when it may try again', async () => {
+  test('limits a network per hour, also for simultaneous requests, with a time to retry', async () => {
     const answers = await Promise.all(
       Array.from({ length: 70 }, () => post({ redirect_uris: [LOOPBACK] })),
     );
@@ -425,7 +442,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.7
-  test('a client that is not used within a day ends, and its row is removed', async () => {
+  test('deletes a client that is not used within a day', async () => {
     const unused = await register();
     const used = await register();
     const shown = await (
@@ -460,7 +477,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.7
-  test('a client that was not used for ninety days ends, and one in use continues', async () => {
+  test('deletes a client that was not used for ninety days, and keeps one in use', async () => {
     const idle = await register();
     const used = await register();
     await connect(idle);
@@ -478,7 +495,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-18.8, AS-22.7
-  test('the row of an unused client is removed automatically while others register', async () => {
+  test('deletes the row of an unused client while others register', async () => {
     const unused = await register();
     clock.advance(DAY + 3601);
     for (let count = 0; count < 50; count += 1) await register();
@@ -486,7 +503,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.7
-  test('its use is recorded once a day', async () => {
+  test('records the use of a client once a day', async () => {
     const client = await register();
     const tokens = await connect(client);
     const first = (await portal.server.clients.find(client.client_id))?.usedAt;
@@ -501,7 +518,7 @@ describe('open registration', () => {
   });
 
   // @shows RFC7592-2.1, RFC7592-3
-  test('its registration can be read with its registration access token', async () => {
+  test('allows a client to read its registration with its registration access token', async () => {
     const client = await register({ client_name: 'Mine' });
     const read = await manage('GET', client);
     expect(read.status).toBe(200);
@@ -510,7 +527,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2, RFC7592-2.1
-  test('its registration cannot be read with any other token', async () => {
+  test('refuses any other token for reading a registration', async () => {
     const client = await register();
     const other = await register();
     const tokens = await connect(other);
@@ -539,7 +556,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2
-  test('a client of an operator has no registration to manage', async () => {
+  test('has no registration to manage for a client of an operator', async () => {
     const own = await portal.server.clients.create({
       name: 'Own',
       public: true,
@@ -560,7 +577,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2.2
-  test('it can be replaced, and existing permissions continue', async () => {
+  test('allows a client to replace its registration, and existing permissions continue', async () => {
     const client = await register({ client_name: 'Mine', scope: 'notes:read notes:write' });
     const tokens = await connect(client);
     const replaced = await manage('PUT', client, {
@@ -576,7 +593,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2.2
-  test('its redirect URIs can be replaced until a person has allowed it', async () => {
+  test('allows a client to replace its redirect URIs until a person has allowed it', async () => {
     const client = await register();
     const metadata = { client_id: client.client_id, grant_types: CODE_GRANTS };
     const elsewhere = { ...metadata, redirect_uris: ['http://localhost/other'] };
@@ -608,7 +625,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8
-  test('if redirect URIs are replaced while a person allows the client, either the consent or the change is refused', async () => {
+  test('refuses consent if the redirect URIs are replaced while a person allows the client', async () => {
     const client = await register();
     const visitor = await portal.signedIn(ADA);
     const one = { id: client.client_id, secret: '' };
@@ -639,7 +656,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-40.2
-  test('no refresh token is issued for a consent page that said that the access ends', async () => {
+  test('issues no refresh token if the consent page announced that the access ends', async () => {
     const grantTypes = ['authorization_code'];
     for (const when of ['while the page is open', 'after the answer']) {
       const client = await register({ grant_types: grantTypes });
@@ -673,7 +690,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.6
-  test('a network may replace as often as it may register, and the response contains when it may try again', async () => {
+  test('limits replacements per network like registrations, with a time to retry', async () => {
     const client = await register();
     const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK] };
     for (let times = 1; times <= 60; times += 1)
@@ -685,7 +702,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.6
-  test('the address of a registration is forgotten when it no longer counts', async () => {
+  test('forgets the address of a registration when it no longer counts toward the limit', async () => {
     await register();
     const kept = async () =>
       (
@@ -703,22 +720,26 @@ describe('open registration', () => {
 
   // @shows RFC7592-2.2
   test.each([
-    ['another client_id', { client_id: '0'.repeat(32) }, 'invalid_request'],
+    ['a different client_id', { client_id: '0'.repeat(32) }, 'invalid_request'],
     ['no client_id', { client_id: undefined }, 'invalid_request'],
-    ['a token of its own', { registration_access_token: 'mine' }, 'invalid_request'],
     [
-      'an address of its own',
+      'a different registration access token',
+      { registration_access_token: 'mine' },
+      'invalid_request',
+    ],
+    [
+      'a different registration_client_uri',
       { registration_client_uri: 'https://evil.example/' },
       'invalid_request',
     ],
-    ['a secret, having none', { client_secret: 'mine' }, 'invalid_request'],
-    ['a time of its own', { client_id_issued_at: 0 }, 'invalid_request'],
+    ['a secret for a public client', { client_secret: 'mine' }, 'invalid_request'],
+    ['a different client_id_issued_at', { client_id_issued_at: 0 }, 'invalid_request'],
     [
-      'a redirect URI that cannot be',
+      'an invalid redirect URI',
       { redirect_uris: ['http://evil.example/'] },
       'invalid_redirect_uri',
     ],
-  ])('it is not replaced with %s', async (_, changes, error) => {
+  ])('does not replace a registration with %s', async (_, changes, error) => {
     const client = await register();
     const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK], ...changes };
     await expectRefused(await manage('PUT', client, metadata), 400, error);
@@ -726,7 +747,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2.3
-  test('it can be ended, with every token and every registration access token of it', async () => {
+  test('allows a client to delete its registration, with all its tokens', async () => {
     const client = await register();
     const tokens = await connect(client);
     const ended = await manage('DELETE', client);
@@ -738,7 +759,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2.3
-  test('no token that is issued while it ends survives it', async () => {
+  test('leaves no valid token that was issued while a client was deleted', async () => {
     for (let round = 0; round < 10; round += 1) {
       const client = await register();
       const { refresh_token: token } = await connect(client);
@@ -756,7 +777,7 @@ describe('open registration', () => {
 
   // @shows AS-22.9
   // @shows RFC10017-6.3.3.4b
-  test('a page of any origin may register and manage', async () => {
+  test('allows pages of any origin to register and manage clients', async () => {
     const preflight = await fetch(`${portal.url}/oauth/register`, {
       method: 'OPTIONS',
       headers: { Origin: 'https://inspector.example', 'Access-Control-Request-Method': 'PUT' },
@@ -769,7 +790,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-19.2, AS-22.8
-  test('no credential for its management is stored in plain text', async () => {
+  test('stores no management credential in plain text', async () => {
     const client = await register();
     const { rows } = await portal.application.database.execute('SELECT * FROM oauth_clients');
     expect(JSON.stringify(rows)).not.toContain(client.registration_access_token);
@@ -794,7 +815,7 @@ describe('registration with an initial access token', () => {
   });
 
   // @shows AS-22.10
-  test('can create a confidential client, and one that acts as itself', async () => {
+  test('can create a confidential client, and one that acts without a person', async () => {
     const { token } = await portal.server.initialAccessTokens.create({ uses: 2 });
     const client = await register(
       { redirect_uris: undefined, grant_types: ['client_credentials'], scope: 'mcp:service' },
@@ -843,7 +864,7 @@ describe('registration with an initial access token', () => {
   });
 
   // @shows AS-22.10
-  test('its uses are counted, also for simultaneous requests; a refused one does not count', async () => {
+  test('counts the uses of the token, also for simultaneous requests, but not refused ones', async () => {
     const { token } = await portal.server.initialAccessTokens.create({ uses: 3 });
     await expectRefused(await post({ redirect_uris: [] }, token), 400, 'invalid_redirect_uri');
     const answers = await Promise.all(
@@ -857,7 +878,7 @@ describe('registration with an initial access token', () => {
   });
 
   // @shows AS-22.10
-  test('it expires, can be revoked, and is stored as a hash', async () => {
+  test('fails after the token has expired or was revoked, and only its hash is stored', async () => {
     const expiring = await portal.server.initialAccessTokens.create({ uses: 5, lifetime: 60 });
     const revoked = await portal.server.initialAccessTokens.create({ uses: 5 });
     const { rows } = await portal.application.database.execute(

@@ -159,7 +159,7 @@ describe('a release', () => {
     expect(said).toContain(`CHANGELOG.md says nothing under ## [${VERSION}]`);
   });
 
-  test('is refused without the address of the repository, which npm states', async () => {
+  test('is refused without the repository URL, which npm displays', async () => {
     const { code, said } = await release();
     expect(code).toBe(1);
     expect(said).toContain('package.json names no repository');
@@ -180,7 +180,7 @@ describe('a release', () => {
       made = await release('--tag', '--output', output);
     });
 
-    test('has a section of the changelog, a tag, and an entry in the list of releases', () => {
+    test('has a changelog section, a tag and an entry in the list of releases', () => {
       expect(prepared).toEqual({ code: 0, said: '' });
       expect(readFileSync(path.join(clone, 'CHANGELOG.md'), 'utf8')).toMatch(
         new RegExp(
@@ -207,13 +207,13 @@ describe('a release', () => {
     });
 
     // @shows HOST-5.4
-    test('is the same byte for byte in two folders, with any umask, time zone, language and file times', () => {
+    test('is byte for byte the same, with any folder, umask, time zone, language and file times', () => {
       expect(made.said).toContain('built twice, with the same bytes');
       expect(made.said).toContain('a dry run: nothing is published');
       expect(made.code).toBe(0);
     });
 
-    test('has the packages, their bill of materials, their provenance and the checksums', () => {
+    test('contains the packages, their bill of materials, their provenance and the checksums', () => {
       const others = ['admin', 'assistant', 'import', 'kit', 'mcp', 'resource-server', 'sql'];
       expect(readdirSync(output).toSorted()).toEqual(
         [
@@ -227,7 +227,7 @@ describe('a release', () => {
     });
 
     // @shows HOST-5.6
-    test('has a provenance and a bill of materials of this package and this commit', () => {
+    test('has a provenance and a bill of materials for this package and commit', () => {
       const sha512 = digestOf('sha512', readFileSync(file('.tgz')));
       expect(read('.cdx.json')).toMatchObject({
         metadata: {
@@ -259,8 +259,8 @@ describe('a release', () => {
       });
     });
 
-    describe('the job that publishes', () => {
-      test('publishes each package with provenance, after the packages that it needs', async () => {
+    describe('the publish job', () => {
+      test('publishes each package with provenance, after its dependencies', async () => {
         const { code, calls } = await publishJob(output);
         expect(code).toBe(0);
         const names = calls.flatMap((call) => {
@@ -295,7 +295,7 @@ describe('a release', () => {
           expect(calls.join('\n')).not.toContain(`/${path.basename(each)} `);
       });
 
-      test('publishes a package again if the published one has other bytes, so that npm refuses it', async () => {
+      test('publishes a package again if the published one has different bytes, so that npm refuses it', async () => {
         const published = path.join(folder, 'published-otherwise');
         writeFileSync(published, `portico@${VERSION} sha512-another\n`);
         const { calls } = await publishJob(output, () => ({ PUBLISHED: published }));
@@ -303,11 +303,11 @@ describe('a release', () => {
       });
 
       test.each<[string, (files: string) => object | void]>([
-        ['a package is another one', (files) => appendTo(files, `portico-${VERSION}.tgz`)],
-        ['the checksums are others', (files) => appendTo(files, 'SHA512SUMS')],
-        ['a file of the page is another one', (files) => appendTo(files, 'SHA256SUMS')],
-        ['the tag is of another version', () => ({ GITHUB_REF_NAME: 'v99.0.0' })],
-        ['the other job said nothing', () => ({ SUM: '' })],
+        ['a package was replaced', (files) => appendTo(files, `portico-${VERSION}.tgz`)],
+        ['the checksums differ', (files) => appendTo(files, 'SHA512SUMS')],
+        ['a file of the page was replaced', (files) => appendTo(files, 'SHA256SUMS')],
+        ['the tag is of a different version', () => ({ GITHUB_REF_NAME: 'v99.0.0' })],
+        ['the build job reported no checksum', () => ({ SUM: '' })],
       ])('publishes nothing if %s', async (_, change) => {
         const { code, calls } = await publishJob(output, change);
         expect(code).not.toBe(0);
@@ -341,7 +341,7 @@ describe('a release', () => {
       expect(said[3]).toBe('the same bytes\n');
     });
 
-    test('is found out if one byte of a package differs', async () => {
+    test('fails verification if one byte of a package differs', async () => {
       const tarball = readFileSync(file('.tgz'));
       expect(differences(tarball, tarball)).toEqual([]);
       const content = gunzipSync(tarball);
@@ -362,7 +362,7 @@ describe('a release', () => {
   });
 
   // @shows HOST-5.4
-  test('is refused if two builds differ, and the files are named', async () => {
+  test('is refused if two builds differ, with the names of the files', async () => {
     // A build that contains its build time, and a package with the file modes of the checkout.
     edit('tools/scripts/build.ts', () => PLANTED);
     edit('package.json', (text) => text.replace(' && node tools/scripts/file-modes.ts', ''));

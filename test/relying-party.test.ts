@@ -65,15 +65,15 @@ function send(visitor: Visitor, path: string, origin: string, form: Record<strin
 
 const pageOf = async (visitor: Visitor) => (await visitor.get('/')).text();
 
-describe('signing in', () => {
-  test('shows what the ID token, UserInfo and the notes API say', async () => {
+describe('the sign-in', () => {
+  test('shows the contents of the ID token, UserInfo and the notes API', async () => {
     const page = await pageOf(await signedIn());
     for (const said of ['Ada Lovelace', 'UserInfo answers 200', 'The notes API answers 200']) {
       expect(page).toContain(said);
     }
   });
 
-  test('a denial is explained in friendly words, with a link to try again', async () => {
+  test('explains a denial in friendly words, with a link to try again', async () => {
     const visitor = createVisitor(home);
     const answer = await visitor.visit((await wayBack(visitor, 'deny')).href);
     expect(answer.status).toBe(200);
@@ -84,12 +84,12 @@ describe('signing in', () => {
 
   test.each([
     // @shows RFC9700-2.1g, RFC10017-6.3.2.2b
-    ['another state', 'state', 'not-the-state'],
+    ['a different state', 'state', 'not-the-state'],
     // @shows RFC9207-2.4, RFC9700-2.1e
     // @shows RFC9700-4.4.2, RFC10017-9.3
-    ['another issuer', 'iss', 'https://attacker.example'],
+    ['a different issuer', 'iss', 'https://attacker.example'],
     ['an invented code', 'code', 'invented'],
-  ])('a callback with %s signs no person in', async (_, name, value) => {
+  ])('does not sign a person in after a callback with %s', async (_, name, value) => {
     const visitor = createVisitor(home);
     const back = await wayBack(visitor, 'allow');
     back.searchParams.set(name, value);
@@ -98,7 +98,7 @@ describe('signing in', () => {
   });
 
   // @shows RFC9700-2.1g, RFC10017-6.3.2.2b
-  test('a callback in a browser that did not start it signs no person in', async () => {
+  test('does not sign a person in after a callback in a browser that did not start it', async () => {
     const back = await wayBack(createVisitor(home), 'allow');
     const stranger = createVisitor(home);
     expect((await stranger.visit(back.href)).status).toBe(400);
@@ -106,7 +106,7 @@ describe('signing in', () => {
   });
 
   // @shows RFC9700-4.2.4e
-  test('a callback counts once, and a second one does not end the session of the first', async () => {
+  test('accepts a callback once, and a second one does not end the session of the first', async () => {
     const visitor = createVisitor(home);
     const back = await wayBack(visitor, 'allow');
     const answers = await Promise.all([visitor.get(back.href), visitor.get(back.href)]);
@@ -115,7 +115,7 @@ describe('signing in', () => {
   });
 });
 
-describe('a form of another origin, which SameSite does not stop on one machine', () => {
+describe('a form from a different origin, which SameSite does not block on the same machine,', () => {
   // @shows RFC10017-6.1.3.3
   test.each(['/notes', '/refresh', '/sign-out'])('is refused at %s', async (path) => {
     const visitor = await signedIn();
@@ -143,7 +143,7 @@ describe('the page that shows the last steps', () => {
       ([, name = '', value = '']) => [name, value] as const,
     );
 
-  test('has each step in the picture and in the list, in the order of events', async () => {
+  test('has each step in the diagram and in the list, in the order of events', async () => {
     const page = await pageOf(await signedIn());
     const drawn = [...picture(page).matchAll(/class="label"[^>]*>([^<]*)</g)].map(([, label]) =>
       label?.trim(),
@@ -193,7 +193,7 @@ describe('the page that shows the last steps', () => {
     }
   });
 
-  test('after a refresh it shows the refresh, and no longer the used token', async () => {
+  test('shows the refresh after a refresh, and no longer the used token', async () => {
     const visitor = await signedIn();
     const before = new Map(sentOf(await pageOf(visitor))).get('refresh_token');
     await send(visitor, '/refresh', home);
@@ -204,7 +204,7 @@ describe('the page that shows the last steps', () => {
     expect(sentOf(page)).toContainEqual(['grant_type', 'refresh_token']);
   });
 
-  test('shows commands for the signed-in person, and no address in which a shell would see more', async () => {
+  test('shows commands for the signed-in person, without an address that a shell would interpret', async () => {
     expect(await pageOf(await signedIn())).toContain(`npx portico account:deny ${ADA} notes:read`);
     for (const odd of ['x;reboot@example.com', '$(id)@example.com', 'a b@example.com', undefined])
       expect(String(await toTryNext(home, odd))).toContain(
@@ -214,7 +214,7 @@ describe('the page that shows the last steps', () => {
 });
 
 describe('after sign-in', () => {
-  test('the outcome of a note is shown once', async () => {
+  test('the result of a note action is shown once', async () => {
     const visitor = await signedIn();
     expect((await send(visitor, '/notes', home, { text: 'Buy milk' })).status).toBe(303);
     const page = await pageOf(visitor);
@@ -223,7 +223,7 @@ describe('after sign-in', () => {
     expect(await pageOf(visitor)).not.toContain('The portal stored the note.');
   });
 
-  test('a button that is pressed twice refreshes once, and access continues', async () => {
+  test('a refresh button that is pressed several times refreshes once, and access continues', async () => {
     const visitor = await signedIn();
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => send(visitor, '/refresh', home)),
@@ -233,7 +233,7 @@ describe('after sign-in', () => {
     expect((await send(visitor, '/refresh', home)).status).toBe(303);
   });
 
-  test('for a suspended person the page says 401, and a refresh ends the access', async () => {
+  test('the page shows 401 for a suspended person, and a refresh ends the access', async () => {
     const visitor = await signedIn();
     await portal.suspend(ADA);
     try {
@@ -247,14 +247,14 @@ describe('after sign-in', () => {
     expect(await pageOf(visitor)).toContain('Sign in with Portal');
   });
 
-  test('sign-out here ends the session, even for a copy of its cookie', async () => {
+  test('sign-out ends the session, even for a copy of its cookie', async () => {
     const visitor = await signedIn();
     await send(visitor, '/sign-out', home);
     expect(await pageOf(visitor)).toContain('Sign in with Portal');
   });
 });
 
-test('nothing is sent in plain http to a portal on another machine', async () => {
+test('nothing is sent over plain http to a portal on a different machine', async () => {
   const port = await freePort();
   const misdirected = await startRelyingParty({
     port,
@@ -272,7 +272,7 @@ test('nothing is sent in plain http to a portal on another machine', async () =>
   }
 });
 
-test('the pages are not stored, not framed, run no script, and have their style', async () => {
+test('the pages are not cached or framed, run no script, and have their styles', async () => {
   const { headers } = await fetch(home);
   expect(headers.get('cache-control')).toBe('no-store');
   const policy = headers.get('content-security-policy') ?? '';

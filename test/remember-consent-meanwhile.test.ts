@@ -67,7 +67,7 @@ async function revokeByClient({ refresh_token: token }: Tokens): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-describe('access that is ended while the client begins another and ends the first itself', () => {
+describe('access that is ended while the client starts a second one and ends the first', () => {
   /**
    * After the next query that lists the active authorizations, starts another authorization and
    * ends the first.
@@ -115,7 +115,7 @@ describe('access that is ended while the client begins another and ends the firs
   };
 
   // @shows AS-52.6
-  test.each(Object.keys(ENDS))('is ended by %s as well', async (name) => {
+  test.each(Object.keys(ENDS))('includes the second one if it is ended by %s', async (name) => {
     await ENDS[name]?.(await allow());
     expect(second).not.toBeNull();
     expect(await livingIds()).toEqual([]);
@@ -123,7 +123,7 @@ describe('access that is ended while the client begins another and ends the firs
   });
 });
 
-describe('access that is ended while the person allows the client anew, again and again', () => {
+describe('access that is ended while the person repeatedly allows the client again', () => {
   /** The maximum number of times that the person allows the request during the work. */
   const MOST = 20;
   const LISTS: Readonly<Record<string, RegExp>> = {
@@ -177,7 +177,7 @@ async function outcomeOf(response: Response): Promise<string> {
   return searchParams.has('code') ? 'code' : (searchParams.get('error') ?? '');
 }
 
-describe('a request whose remembered consent no longer applies when the code would be issued', () => {
+describe('a request whose remembered consent becomes invalid before the code is issued', () => {
   const SAVED = /^INSERT INTO oauth_consent_requests/;
   const update = (changes: Parameters<typeof portal.server.clients.update>[1]) =>
     portal.server.clients.update(client.id, changes);
@@ -189,7 +189,7 @@ describe('a request whose remembered consent no longer applies when the code wou
   };
 
   // @shows AS-52.6
-  test.each(Object.keys(CHANGES))('leads to the page, because %s', async (name) => {
+  test.each(Object.keys(CHANGES))('leads to the consent page, because %s', async (name) => {
     if (name === 'the access would now continue') await update({ removeGrants: ['refresh_token'] });
     await allow();
     const before = await livingIds();

@@ -70,7 +70,7 @@ async function person() {
 
 // @shows AS-52.6
 test.each(Object.keys(ENDS))(
-  'no code works and nothing is remembered after the access was ended by %s',
+  'no code works and no consent is remembered after the access was ended by %s',
   async (name) => {
     let [given, asked] = [0, 0];
     for (let round = 0; round < SCALE.rememberedRounds / 4; round += 1) {
@@ -126,7 +126,7 @@ async function answer(at: RunningPortal, decision: 'allow' | 'deny'): Promise<Re
 }
 
 // @shows AS-52.3
-test('a refusal is not lost while two processes allow, and begin more without a question', async () => {
+test('a denial is kept while two processes allow the client and skip the consent page', async () => {
   let given = 0;
   for (let round = 0; round < SCALE.rememberedRounds / 4; round += 1) {
     expect((await exchangeCode(one, client, await obtainCode(one, client, ada, READ))).status).toBe(

@@ -126,7 +126,7 @@ const codeOf = (response: Response) => locationOf(response).searchParams.get('co
 
 describe('a first-party client', () => {
   // @shows AS-2.52, AS-52.1
-  test('gets a code without the page if the person has allowed the same before', async () => {
+  test('gets a code without the consent page if the person has allowed the same before', async () => {
     await allow();
     const response = await open();
     expect(response.status).toBe(302);
@@ -139,7 +139,7 @@ describe('a first-party client', () => {
   });
 
   // @shows AS-52.1
-  test('needs the code verifier of its own request', async () => {
+  test('needs the code verifier of its current request', async () => {
     await allow();
     const code = codeOf(await open());
     const wrong = { code_verifier: 'x'.repeat(43) };
@@ -165,7 +165,7 @@ describe('a first-party client', () => {
   });
 
   // @shows AS-52.1
-  test('gets only scopes whose permission the person still has', async () => {
+  test('gets only scopes for which the person still has the permission', async () => {
     await allow();
     await portal.deny(ADA, 'notes:read');
     try {
@@ -188,16 +188,16 @@ async function requestRevocation(token: string): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-describe('the person is asked', () => {
+describe('the person is asked for consent', () => {
   // @shows AS-52.2
-  test('by a client that is not marked', async () => {
+  test('by a client that is not marked as first-party', async () => {
     client = await registerClient(portal);
     await allow();
     expect(await outcomeOf(await open())).toBe('page');
   });
 
   // @shows AS-52.2
-  test('by a client whose mark was removed, until it is marked again', async () => {
+  test('by a client that is no longer marked, until it is marked again', async () => {
     await allow();
     await portal.server.clients.update(client.id, { metadata: { first_party: [] } });
     expect(await outcomeOf(await open())).toBe('page');
@@ -231,7 +231,7 @@ describe('the person is asked', () => {
   // @shows AS-52.3
   test.each<[string, Changes]>([
     ['wider scopes', { scope: 'openid notes:read email' }],
-    ['another resource', { scope: 'notes:read', resource: OTHER_API }],
+    ['a different resource', { scope: 'notes:read', resource: OTHER_API }],
     ['prompt=consent', { ...READ, prompt: 'consent' }],
     ['prompt=login consent', { ...READ, prompt: 'consent login' }],
   ])('for %s', async (_, changes) => {
@@ -242,7 +242,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.3
-  test('for another client, and another person', async () => {
+  test('for a different client, and for a different person', async () => {
     await allow();
     const other = await registerClient(portal, FIRST_PARTY);
     expect(await outcomeOf(await open(READ, {}, ada, other))).toBe('page');
@@ -251,7 +251,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.3
-  test('for what they left out before', async () => {
+  test('for scopes that they left out before', async () => {
     const both = { scope: 'notes:read notes:write' };
     const page = await open(both);
     const answer = await ada.submit(page, { decision: 'allow', 'scope.profile': 'on' });
@@ -262,7 +262,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.3
-  test('for what they refused later, also after the later access has ended', async () => {
+  test('for scopes that they denied later, even after the later access has ended', async () => {
     const both = { scope: 'notes:read notes:write' };
     const answer = async (given: Changes, form: Readonly<Record<string, string>>) =>
       ada.submit(await open({ ...given, prompt: 'consent' }), form);
@@ -284,7 +284,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.3
-  test('for what they refused while oauth_server:remember_consent was off', async () => {
+  test('for scopes that they denied while oauth_server:remember_consent was off', async () => {
     const config = mergeConfig(CONFIG, { oauth_server: { remember_consent: false } });
     const { other, process: beside } = await startBeside(portal, {}, config);
     try {
@@ -298,20 +298,20 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.3
-  test('while the code of the first answer was not used', async () => {
+  test('while the code of the first consent has not been used', async () => {
     await obtainCode(portal, client, ada, READ);
     expect(await outcomeOf(await open())).toBe('page');
   });
 
   // @shows AS-52.3
-  test('after everything that they allowed has expired', async () => {
+  test('after all their consents have expired', async () => {
     await allow();
     ahead += 3600 * 24 * 365 * 1000;
     expect(await outcomeOf(await open(READ, {}, await portal.signedIn(ADA)))).toBe('page');
   });
 
   // @shows AS-52.3
-  test('if the access now continues, and did not before', async () => {
+  test('if the access would continue now, and did not before', async () => {
     client = await registerClient(portal, { ...FIRST_PARTY, grants: ['authorization_code'] });
     await allow({ ...READ, scope: 'notes:read offline_access' });
     expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('code');
@@ -320,7 +320,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.3
-  test('if they allowed it for a device only', async () => {
+  test('if they allowed the client only on a device', async () => {
     client = await registerDevice(portal, {
       ...FIRST_PARTY,
       redirectUris: [REDIRECT_URI],
@@ -334,7 +334,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.3
-  test('for a device, even if they allowed the same in a browser', async () => {
+  test('on a device, even if they allowed the same in a browser', async () => {
     client = await registerDevice(portal, {
       ...FIRST_PARTY,
       redirectUris: [REDIRECT_URI],
@@ -356,7 +356,7 @@ describe('the person is asked', () => {
     'https://0.0.0.0/cb',
     'https://app.localhost/cb',
     'https://localhost./cb',
-  ])('by a client that can be answered at %s', async (uri) => {
+  ])('by a client that can receive its response at %s', async (uri) => {
     client = await registerClient(portal, { ...FIRST_PARTY, redirectUris: [REDIRECT_URI, uri] });
     await allow();
     await allow({ ...READ, redirect_uri: uri });
@@ -366,12 +366,12 @@ describe('the person is asked', () => {
 
   // @shows AS-52.4
   test.each<[string, Readonly<Record<string, string>>]>([
-    ['loads the page in advance', { 'Sec-Purpose': 'prefetch' }],
-    ['renders the page in advance', { 'Sec-Purpose': 'prefetch;prerender' }],
-    ['loads it in advance, in an older way', { Purpose: 'prefetch' }],
-    ['loads it as a picture', { 'Sec-Fetch-Dest': 'image' }],
-    ['loads it in a frame', { 'Sec-Fetch-Dest': 'iframe' }],
-    ['fetches it by a script', { 'Sec-Fetch-Dest': 'empty' }],
+    ['prefetches the page', { 'Sec-Purpose': 'prefetch' }],
+    ['prerenders the page', { 'Sec-Purpose': 'prefetch;prerender' }],
+    ['prefetches the page with the older header', { Purpose: 'prefetch' }],
+    ['loads the page as an image', { 'Sec-Fetch-Dest': 'image' }],
+    ['loads the page in a frame', { 'Sec-Fetch-Dest': 'iframe' }],
+    ['fetches the page with a script', { 'Sec-Fetch-Dest': 'empty' }],
   ])('if the browser %s', async (_, headers) => {
     await allow();
     expect(await outcomeOf(await open(READ, headers))).toBe('page');
@@ -379,7 +379,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.4
-  test('to authenticate first, if that is due, and then sees no question', async () => {
+  test('only to authenticate again if that is required, and then gets a code', async () => {
     await allow();
     ahead += 3600 * 1000;
     expect(await outcomeOf(await open({ ...READ, prompt: 'login' }))).toBe('sign-in');
@@ -390,7 +390,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.4
-  test('to sign in, without a session or with a suspended account', async () => {
+  test('only to sign in, without a session or with a suspended account', async () => {
     await allow();
     expect(await outcomeOf(await open(READ, {}, createVisitor(portal.url)))).toBe('sign-in');
     await portal.suspend(ADA);
@@ -416,14 +416,14 @@ describe('prompt=none', () => {
   const SILENT = { ...READ, prompt: 'none' };
 
   // @shows AS-52.5
-  test('gets a code for what is remembered, also in a frame', async () => {
+  test('gives a code for remembered consent, also in a frame', async () => {
     await allow();
     expect(await outcomeOf(await open(SILENT))).toBe('code');
     expect(await outcomeOf(await open(SILENT, { 'Sec-Fetch-Dest': 'iframe' }))).toBe('code');
   });
 
   // @shows AS-52.5
-  test('with an id_token_hint gets a code only for the person of that token', async () => {
+  test('with an id_token_hint gives a code only for the person of that token', async () => {
     const { id_token: own } = await allow();
     const { id_token: others } = await allow(READ, await portal.signedIn(GRACE));
     expect(await outcomeOf(await open({ ...SILENT, id_token_hint: own }))).toBe('code');
@@ -434,13 +434,13 @@ describe('prompt=none', () => {
   });
 
   // @shows AS-44.7, AS-52.5
-  test('gets a code also if the session has none of the acr_values, which are voluntary', async () => {
+  test('gives a code even if the session has none of the acr_values, which are voluntary', async () => {
     await allow();
     expect(await outcomeOf(await open({ ...SILENT, acr_values: 'gold' }))).toBe('code');
   });
 
   // @shows AS-52.5
-  test('gets interaction_required for anything else, and no page', async () => {
+  test('gives interaction_required for anything else, without a page', async () => {
     expect(await outcomeOf(await open(SILENT))).toBe('interaction_required');
     await allow();
     const wider = { ...SILENT, scope: 'openid email' };
@@ -455,7 +455,7 @@ describe('prompt=none', () => {
   });
 
   // @shows AS-52.5
-  test('gets login_required without a session, and if the person must authenticate', async () => {
+  test('gives login_required without a session, and if the person must authenticate', async () => {
     await allow();
     const stranger = createVisitor(portal.url);
     expect(await outcomeOf(await open(SILENT, {}, stranger))).toBe('login_required');
@@ -464,7 +464,7 @@ describe('prompt=none', () => {
   });
 
   // @shows AS-52.5
-  test('of a client that is not marked is refused as before', async () => {
+  test('is refused for a client that is not marked', async () => {
     const other = await registerClient(portal);
     const stranger = createVisitor(portal.url);
     for (const visitor of [ada, stranger]) {
@@ -481,7 +481,7 @@ describe('access that ends', () => {
     (await portal.server.access.list({ clientId: client.id })).items.map(({ id }) => id);
 
   // @shows AS-52.6
-  test('by the applications page is not remembered', async () => {
+  test('through the applications page is not remembered', async () => {
     await allow();
     const { refresh_token: second } = await tokensOf(
       await exchangeCode(portal, client, codeOf(await open())),
@@ -495,7 +495,7 @@ describe('access that ends', () => {
   });
 
   // @shows AS-52.6
-  test('by an administrator ends all that is remembered for the client', async () => {
+  test('through an administrator ends all remembered consent for the client', async () => {
     await allow();
     const { refresh_token: second } = await tokensOf(
       await exchangeCode(portal, client, codeOf(await open())),
@@ -512,7 +512,7 @@ describe('access that ends', () => {
   });
 
   // @shows AS-52.6
-  test.each(['revokePerson', 'endAll'] as const)('by %s is not remembered', async (end) => {
+  test.each(['revokePerson', 'endAll'] as const)('through %s is not remembered', async (end) => {
     await allow();
     const code = codeOf(await open());
     const { items } = await portal.server.access.list({ clientId: client.id });
@@ -525,7 +525,7 @@ describe('access that ends', () => {
   });
 
   // @shows AS-52.6
-  test('by a revoked client gives no code', async () => {
+  test('through a revoked client gives no code', async () => {
     await allow();
     const code = codeOf(await open());
     await portal.server.clients.revoke(client.id);
@@ -534,9 +534,9 @@ describe('access that ends', () => {
   });
 });
 
-describe('the audit', () => {
+describe('the audit log', () => {
   // @shows AS-52.7
-  test('says when the question was left out, and because of which authorization', async () => {
+  test('records when the consent page was skipped, and because of which authorization', async () => {
     await allow();
     await open();
     const granted = events.filter((event) => event.type === 'consent_granted');
@@ -568,7 +568,7 @@ test('a skipped page adds no earlier scopes, even if clients can request more sc
   expect(tokens.scope).toBe('notes:read');
 });
 
-describe('with other clients and grants', () => {
+describe('remembered consent with other clients and grants', () => {
   let idp: IdentityProvider;
   let documents: DocumentHost;
   let other: RunningPortal;
@@ -589,7 +589,7 @@ describe('with other clients and grants', () => {
   });
 
   // @shows AS-52.3
-  test('what an organization gave is not what the person has allowed', async () => {
+  test('does not include access that an organization gave', async () => {
     const grants = ['authorization_code', 'refresh_token', JWT_BEARER];
     const both = await registerClient(other, { ...FIRST_PARTY, grants });
     await tokensOf(await present(other, both, assertionFor(other, both, idp.key)));
@@ -599,7 +599,7 @@ describe('with other clients and grants', () => {
   });
 
   // @shows AS-52.2
-  test('a client document is never first-party, and its people always get the question', async () => {
+  test('does not apply to a client metadata document, which always leads to the consent page', async () => {
     const id = documents.publish('/client.json', {
       client_name: 'Assistant',
       redirect_uris: [REDIRECT_URI],
@@ -662,7 +662,7 @@ describe('the console', () => {
   });
 
   // @shows AS-52.2
-  test('refuses the mark for a native application, and without the switch', async () => {
+  test('refuses the mark for a native application, and if the setting is off', async () => {
     const native = await console([...CREATE, '--native']);
     expect([native.code, native.stderr]).toEqual([
       1,
@@ -678,9 +678,9 @@ describe('the console', () => {
   });
 });
 
-describe('without the switch', () => {
+describe('without oauth_server:remember_consent', () => {
   // @shows AS-52.8
-  test('the list of clients has only what it had before', async () => {
+  test('the list of clients has no additional fields', async () => {
     const logout = (args: readonly string[], isOn: boolean) =>
       porticoHere(args, {
         cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
@@ -703,7 +703,7 @@ describe('without the switch', () => {
   });
 
   // @shows AS-2.52, AS-52.8
-  test('the person gets the question, also for a marked client', async () => {
+  test('the person is asked for consent, even by a marked client', async () => {
     await allow();
     const off = await startPortal({
       databaseUrl: portal.env['DATABASE_URL'] ?? '',
@@ -720,7 +720,7 @@ describe('without the switch', () => {
   });
 });
 
-test('without the switch, a feature of your own can answer in the person’s place', () => {
+test('a custom feature can provide priorConsent only if oauth_server:remember_consent is off', () => {
   const own = defineFeature({
     name: 'own',
     start: () => ({ priorConsent: { find: async () => null } }),

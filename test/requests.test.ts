@@ -102,7 +102,7 @@ describe('docs/getting-started.md', () => {
       '…',
     );
 
-  test('shows what its commands print', () => {
+  test('shows the real output of its commands', () => {
     const shown = blocksIn('docs/getting-started.md').find(({ code }) =>
       code.startsWith('Applied'),
     );
@@ -113,7 +113,7 @@ describe('docs/getting-started.md', () => {
 
 describe('docs/requests.md', () => {
   // @shows AS-10.1
-  test('works as written, with the answers that it shows', async () => {
+  test('works as written, with the responses that it shows', async () => {
     const code = sectionOf("CODE='…'");
     const printed = await run(BLOCKS.slice(0, code), (each) =>
       each.replace("PASSWORD='…'", `PASSWORD='${password}'`),

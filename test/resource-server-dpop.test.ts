@@ -98,7 +98,7 @@ const GUARDED: readonly (readonly [
   ],
 ];
 
-describe('an API elsewhere accepts bound tokens', () => {
+describe('a remote API accepts bound tokens,', () => {
   let portal: RunningPortal;
   let client: TestClient;
   let asker: TestClient;
@@ -171,7 +171,7 @@ describe('an API elsewhere accepts bound tokens', () => {
 
     // @shows AS-12.17
     // @shows RFC9700-2.2.1b
-    test('only with a proof for this request, once, also if the answer of the server is cached', async () => {
+    test('only with a proof for this request, once, even if the introspection response is cached', async () => {
       const { url, publicUrl, ask } = await running({}, { cache: { seconds: 60, entries: 10 } });
       const headers = boundHeaders(key, 'GET', url, bound);
       const answer = await ask(headers, '?page=2');
@@ -208,7 +208,7 @@ describe('an API elsewhere accepts bound tokens', () => {
     });
 
     // @shows AS-12.17
-    test('a bound one as Bearer is refused, with DPoP on or off; so is an unbound one in the scheme DPoP', async () => {
+    test('but not a bound token as Bearer, with DPoP on or off, nor an unbound token as DPoP', async () => {
       const { access_token: unbound } = await obtainTokens(
         portal,
         await registerClient(portal),
@@ -234,7 +234,7 @@ describe('an API elsewhere accepts bound tokens', () => {
     });
 
     // @shows AS-12.14
-    test('the challenge has the scheme of the request, or else both schemes', async () => {
+    test('with a challenge in the scheme of the request, or in both schemes', async () => {
       const { ask } = await running({});
       const algs = 'algs="RS256 PS256 ES256 EdDSA Ed25519"';
       const challenge = async (headers: Readonly<Record<string, string>>) =>
@@ -248,7 +248,7 @@ describe('an API elsewhere accepts bound tokens', () => {
       );
     });
 
-    test('a path that a proxy removes is part of the URL of a proof', async () => {
+    test('with a path that a proxy removes as part of the proof URL', async () => {
       const { url, ask } = await running({ publicUrl: 'https://api.example/shop/' });
       const own = 'https://api.example/shop/v1/notes';
       expect((await ask(boundHeaders(key, 'GET', own, bound))).status).toBe(200);
@@ -269,7 +269,7 @@ describe('an API elsewhere accepts bound tokens', () => {
     proofFor(key, 'GET', `${publicUrl}/notes`, token, more);
   const statusOf = (outcome: object) => (outcome instanceof Response ? outcome.status : 200);
 
-  test('a shared record says whether a proof is new, for all processes of the API', async () => {
+  test('with a shared record of proofs, for all processes of the API', async () => {
     const used = new Map<string, number>();
     const claim = (hash: string, expiresAt: number) =>
       !used.has(hash) && used.set(hash, expiresAt).has(hash);
@@ -288,7 +288,7 @@ describe('an API elsewhere accepts bound tokens', () => {
   });
 
   test.each([['OK'], [0], [[]], [{ rowCount: 0 }]])(
-    'a shared record that answers %j has not said that the proof is new',
+    'with a shared record, but not if it returns %j',
     async (given) => {
       const claim = () => given as unknown as boolean;
       expect(statusOf(await use(resourceServer({ dpop: { publicUrl, claim } }), proof()))).toBe(
@@ -297,7 +297,7 @@ describe('an API elsewhere accepts bound tokens', () => {
     },
   );
 
-  test('without one a process remembers half of its room for one key: the next request gets 503, and no proof is accepted twice', async () => {
+  test('and without a shared record stores at most half of its proofs for one key, then 503', async () => {
     const resource = resourceServer({ dpop: { publicUrl, remembered: 6 } });
     const sent = [proof(), proof(), proof(), proof()];
     const statuses: number[] = [];
@@ -305,14 +305,14 @@ describe('an API elsewhere accepts bound tokens', () => {
     expect(statuses).toEqual([200, 200, 200, 503, 401, 401, 401, 503]);
   });
 
-  test('of many simultaneous requests with one proof one is accepted', async () => {
+  test('and one of many simultaneous requests with the same proof', async () => {
     const resource = resourceServer({ dpop: { publicUrl } });
     const sent = proof();
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => use(resource, sent)));
     expect(outcomes.filter((each) => statusOf(each) === 200)).toHaveLength(1);
   });
 
-  test('a valid proof does not replace the scope that the token lacks', async () => {
+  test('but not if the token lacks the scope, even with a valid proof', async () => {
     const resource = resourceServer({ dpop: { publicUrl } });
     const sent = { method: 'GET', target: '/notes', dpop: proof() };
     const outcome = await resource.authorize(`DPoP ${bound}`, 'another:scope', sent);
@@ -320,7 +320,7 @@ describe('an API elsewhere accepts bound tokens', () => {
     expect(await use(resource, proof())).toMatchObject({ clientId: client.id, scopes: [SCOPE] });
   });
 
-  test('a proof counts once for a resource server and for what requires an authentication of it', async () => {
+  test('and counts a proof once, even with requireAuthentication()', async () => {
     const resource = resourceServer({ dpop: { publicUrl } });
     const recent = resource.requireAuthentication({ maxAge: 300 });
     const sent = proof();
@@ -331,7 +331,7 @@ describe('an API elsewhere accepts bound tokens', () => {
     expect(judged((await use(resource, sent)) as Response)).toEqual([401, 'invalid_dpop_proof']);
   });
 
-  test('without the request, or with a target that parsers rewrite, no proof is valid', async () => {
+  test('but no proof without the request, or with a target that parsers rewrite', async () => {
     const resource = resourceServer({ dpop: { publicUrl } });
     expect(statusOf(await resource.authorize(`DPoP ${bound}`, SCOPE))).toBe(401);
     for (const target of [
@@ -353,13 +353,13 @@ describe('an API elsewhere accepts bound tokens', () => {
     );
   });
 
-  describe('an authorization server that says about a token', () => {
+  describe('by an introspection response that contains', () => {
     test.each([
-      ['nothing of a key', {}, 200, 401],
+      ['nothing about a key', {}, 200, 401],
       ['the type Bearer', { token_type: 'Bearer' }, 200, 401],
-      ['the type DPoP, and no key', { token_type: 'DPoP' }, 401, 401],
+      ['the type DPoP without a key', { token_type: 'DPoP' }, 401, 401],
       ['a key', { token_type: 'DPoP', cnf: { jkt: 'the thumbprint' } }, 401, 200],
-      ['a key, and no type', { cnf: { jkt: 'the thumbprint' } }, 401, 200],
+      ['a key without a type', { cnf: { jkt: 'the thumbprint' } }, 401, 200],
       ['a certificate', { cnf: { 'x5t#S256': 'x' } }, 401, 401],
       ['a key and a certificate', { cnf: { jkt: 'the thumbprint', 'x5t#S256': 'x' } }, 401, 401],
       ['a key that is not a string', { cnf: { jkt: ['x'] } }, 401, 401],
@@ -387,7 +387,7 @@ describe('an API elsewhere accepts bound tokens', () => {
   });
 });
 
-describe('an API that accepts bound tokens gets the reasons for rejected requests', () => {
+describe('a remote API that accepts bound tokens gets the reason for a rejected request:', () => {
   const TOKEN = 'a-token-that-is-bound';
   const SECRET = 'the-secret-of-the-api';
   const publicUrl = 'https://api.example';
@@ -423,21 +423,21 @@ describe('an API that accepts bound tokens gets the reasons for rejected request
 
   const ROWS: Readonly<Record<BoundReason, readonly Row[]>> = {
     bound_as_bearer: [
-      { title: 'taken', scheme: 'Bearer', told: INVALID_TOKEN },
-      { title: 'not taken', scheme: 'Bearer', options: null, told: INVALID_TOKEN },
+      { title: 'DPoP is accepted', scheme: 'Bearer', told: INVALID_TOKEN },
+      { title: 'DPoP is not accepted', scheme: 'Bearer', options: null, told: INVALID_TOKEN },
     ],
     unbound_as_dpop: [{ title: 'with a proof', cnf: null, told: INVALID_TOKEN }],
     unbound: [
       {
-        title: 'where bound ones are required',
+        title: 'bound tokens are required',
         cnf: null,
         scheme: 'Bearer',
         options: { required: true },
         told: INVALID_TOKEN,
       },
     ],
-    no_request: [{ title: 'the handler gave none', sent: null }],
-    proof_missing: [{ title: 'no header', sent: { dpop: null } }],
+    no_request: [{ title: 'the handler passed no request', sent: null }],
+    proof_missing: [{ title: 'no DPoP header', sent: { dpop: null } }],
     proof_target: ['/x/../notes', '/\\notes', 'notes', ''].map((target) => ({
       title: `for ${target}`,
       sent: { target },
@@ -463,7 +463,11 @@ describe('an API that accepts bound tokens gets the reasons for rejected request
     ],
     proof_method: [
       sending('its htm is another method', () => proof({ htm: 'POST' })),
-      { title: 'sent as POST', sent: { method: 'POST' }, detail: 'its htm is another method' },
+      {
+        title: 'the request was sent as POST',
+        sent: { method: 'POST' },
+        detail: 'its htm is another method',
+      },
     ],
     proof_url: [
       sending('its htu is another URL', () => proof({ htu: `${url}/` })),
@@ -496,17 +500,20 @@ describe('an API that accepts bound tokens gets the reasons for rejected request
     ],
     proof_signature: [sending('its jwk did not sign it', () => proof({}, {}, newDpopKey()))],
     proof_of_another_key: [
-      { title: 'the token has another', cnf: { jkt: 'x' }, told: INVALID_TOKEN },
+      { title: 'the token has a different key', cnf: { jkt: 'x' }, told: INVALID_TOKEN },
     ],
     proof_used: [
-      { title: 'a second time', times: 2 },
-      { title: 'as the application says', options: { claim: () => false } },
-      { title: 'as nobody can tell', options: { claim: () => 'OK' as never } },
+      { title: 'used a second time', times: 2 },
+      { title: 'the application reports it as used', options: { claim: () => false } },
+      {
+        title: 'the application returns an invalid value',
+        options: { claim: () => 'OK' as never },
+      },
     ],
-    proofs_too_many: [{ title: 'more than may be', options: { remembered: 0 }, told: AWAY }],
+    proofs_too_many: [{ title: 'more than the limit', options: { remembered: 0 }, told: AWAY }],
     claim_failed: [
       {
-        title: 'its store is away',
+        title: 'its store is unavailable',
         options: {
           claim: async () => {
             throw Object.assign(new Error(`${TOKEN} at the store`), { code: 'ECONNRESET' });
@@ -516,7 +523,7 @@ describe('an API that accepts bound tokens gets the reasons for rejected request
         told: AWAY,
       },
       {
-        title: 'for whatever reason',
+        title: 'it throws an error without a code',
         options: {
           claim: () => {
             throw new Error(TOKEN);
@@ -533,7 +540,7 @@ describe('an API that accepts bound tokens gets the reasons for rejected request
         told: AWAY,
       },
       {
-        title: 'no path, and no proof',
+        title: 'neither a path nor a proof',
         sent: { dpop: null, target: undefined as never },
         detail: 'TypeError',
         told: AWAY,

@@ -118,11 +118,11 @@ const GUARDED: readonly (readonly [string, (resource: ResourceServer) => Promise
   ],
 ];
 
-describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
+describe.each(GUARDED)('a remote resource server, on %s', (_, start) => {
   const ask = (url: string, token: string | null) =>
     fetch(`${url}/notes`, token === null ? {} : { headers: { Authorization: `Bearer ${token}` } });
 
-  test('lets a valid token in, and identifies its owner by the public subject', async () => {
+  test('accepts a valid token, and identifies its owner by the public subject', async () => {
     const url = await start(resourceServer());
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const response = await ask(url, token);
@@ -135,7 +135,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   // RFC 9110 section 5.3
-  test('two Authorization headers are refused', async () => {
+  test('refuses two Authorization headers', async () => {
     const url = await start(resourceServer());
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const statusOf = async (...authorization: readonly string[]) => {
@@ -158,7 +158,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   // @shows RFC9700-2.3d
-  test('401 without a token or with an invalid one, 403 with one that lacks the scope', async () => {
+  test('answers 401 without a valid token, and 403 if the token lacks the scope', async () => {
     const url = await start(resourceServer());
     const bare = await ask(url, null);
     expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([
@@ -172,7 +172,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   // @shows AS-12.11, RFC9728-5.1
-  test('with its own metadata each refusal says where that is, and which scope to request', async () => {
+  test('with custom metadata sends its URL and the required scope in each refusal', async () => {
     const resourceMetadata = 'https://api.example/.well-known/oauth-protected-resource/notes';
     const url = await start(resourceServer({ resourceMetadata }));
     const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
@@ -190,7 +190,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     }
   });
 
-  test('the page of another origin may read a challenge that names metadata, and no other', async () => {
+  test('allows pages of other origins to read a challenge only if it contains metadata', async () => {
     const exposed = async (changes: Partial<ResourceServerOptions>) => {
       const answer = await resourceServer(changes).authorize(null, SCOPE);
       return (answer as Response).headers.get('access-control-expose-headers');
@@ -201,11 +201,11 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     expect(await exposed({ dpop: { publicUrl: 'https://api.example' } })).toBe('WWW-Authenticate');
   });
 
-  test('a handler without a guard gets an error instead of a token', () => {
+  test('gives a handler without a guard an error instead of a token', () => {
     expect(() => tokenOf(new Request('https://api.example/'))).toThrow('has no guard');
   });
 
-  test('metadata without a URL is refused at the start, and no value ends its quotes', async () => {
+  test('refuses metadata without a URL at startup, and escapes quotes in the challenge', async () => {
     for (const resourceMetadata of ['/metadata', 'localhost:3000/metadata'])
       expect(() => resourceServer({ resourceMetadata })).toThrow(
         new TypeError('resourceMetadata: must be a URL, such as https://api.example.com'),
@@ -219,7 +219,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     );
   });
 
-  test('a lost permission, a suspension and a revocation take effect on the next call', async () => {
+  test('applies a lost permission, a suspension and a revocation on the next call', async () => {
     const url = await start(resourceServer());
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     expect((await ask(url, token)).status).toBe(200);
@@ -232,7 +232,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     expect((await ask(url, token)).status).toBe(200);
   });
 
-  test('an issuer over http is refused at the start, unless that is allowed', () => {
+  test('refuses an http issuer at startup, unless that is allowed', () => {
     const issuer = 'http://localhost:8080';
     expect(() => resourceServer({ issuer, allowInsecureRequests: false })).toThrow(
       'issuer: must be an https URL, not http://localhost:8080. To use http in development, set allowInsecureRequests',
@@ -242,7 +242,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     ).not.toThrow();
   });
 
-  test('an issuer with user information is refused at the start, and no message repeats its password', () => {
+  test('refuses an issuer with user information at startup, and does not repeat its password', () => {
     const says =
       'issuer: must not contain a user name or password; set clientId and clientSecret instead';
     for (const [issuer, message] of [
@@ -274,7 +274,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   // @shows AS-12.19
-  test('each refusal is reported once, before the answer', async () => {
+  test('reports each refusal once, before the response', async () => {
     const told: Refusal[] = [];
     const url = await start(resourceServer({ onRefusal: (refusal) => void told.push(refusal) }));
     const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
@@ -302,7 +302,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   // @shows RFC9700-2.3c
-  test('a token for another target is refused; an authorization server out of reach is 503', async () => {
+  test('refuses a token for a different target, and answers 503 if the issuer is unavailable', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const elsewhere = await start(resourceServer({ audience: 'https://api.example/' }));
     expect((await ask(elsewhere, token)).status).toBe(401);
@@ -352,7 +352,7 @@ describe('requireAuthentication()', () => {
     'error_description="The person must authenticate again, or in another way."';
 
   // @shows AS-44.14, RFC9470-3a, RFC9470-6.2
-  test('accepts a recent authentication, and then challenges, also with a cached answer', async () => {
+  test('accepts a recent authentication, and later sends a challenge, also with a cached response', async () => {
     for (const cache of [
       { seconds: 0, entries: 0 },
       { seconds: 3600, entries: 2 },
@@ -369,7 +369,7 @@ describe('requireAuthentication()', () => {
   });
 
   // @shows AS-44.14, RFC9470-3a
-  test('names the levels of assurance that would do, and where to get a token', async () => {
+  test('sends the accepted authentication levels, and where to get a token', async () => {
     const resourceMetadata = 'https://api.example/.well-known/oauth-protected-resource';
     const strong = resourceServer({ ...options, resourceMetadata }).requireAuthentication({
       acr: ['gold', 'silver'],
@@ -381,7 +381,7 @@ describe('requireAuthentication()', () => {
   });
 
   // @shows AS-44.14
-  test('looks at the scope first, and refuses a token that says nothing about it', async () => {
+  test('checks the scope first, and refuses a token without authentication data', async () => {
     const recent = resourceServer(options).requireAuthentication({ maxAge: 300 });
     const answer = await recent.authorize(`Bearer ${told.access_token}`, 'another:scope');
     expect(answer).toMatchObject({ status: 403 });
@@ -393,7 +393,7 @@ describe('requireAuthentication()', () => {
     ]);
   });
 
-  test('asks for another authentication only if that was the reason', async () => {
+  test('requests a new authentication only if that was the reason for the refusal', async () => {
     const recent = resourceServer(options).requireAuthentication({ maxAge: 300 });
     expect(await challengeOf(recent, 'unknown')).toEqual([
       401,
@@ -415,7 +415,7 @@ describe('requireAuthentication()', () => {
   });
 
   test.each([{}, { acr: [] }, { maxAge: 0 }, { maxAge: 1.5 }, { acr: 'a b' }, { acr: '' }])(
-    'with %j is a mistake in the code',
+    'with %j throws an error',
     (requirement) => {
       expect(() => resourceServer().requireAuthentication(requirement)).toThrow(
         'requireAuthentication() needs',
@@ -424,11 +424,11 @@ describe('requireAuthentication()', () => {
   );
 });
 
-describe('the cache', () => {
+describe('the introspection cache', () => {
   afterEach(() => vi.useRealTimers());
 
   // @shows RFC9700-4.9.3
-  test('stores answers under the hash of a token, and no token', async () => {
+  test('stores responses under the hash of a token, and no token', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const cached = resourceServer({ cache: { seconds: 60, entries: 2 } });
     const keys: unknown[] = [];
@@ -485,7 +485,7 @@ describe('the cache', () => {
   });
 });
 
-describe('a cached answer is used', () => {
+describe('a cached introspection response is used,', () => {
   const START = Date.parse('2030-01-01T00:00:00Z');
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'], now: START }));
   afterEach(() => void vi.useRealTimers());
@@ -527,8 +527,8 @@ describe('a cached answer is used', () => {
   test.each([
     ['a usable token', usable(), 200],
     ['a token that is not active', NONE, 401],
-    ['a token for another target', usable({ aud: 'https://other.example/' }), 401],
-    ['a token that is bound to what is not known', usable({ cnf: { 'x5t#S256': 'x' } }), 401],
+    ['a token for a different target', usable({ aud: 'https://other.example/' }), 401],
+    ['a token with an unknown kind of binding', usable({ cnf: { 'x5t#S256': 'x' } }), 401],
   ])('for %s: for the configured seconds, and no longer', async (_, answer, status) => {
     const { issuer, asked } = await answering(answer);
     const resource = resourceServer({ issuer, cache: CACHE });
@@ -546,7 +546,7 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('never past the exp of its token: after that the new answer counts', async () => {
+  test('never after the exp of its token: then the server is asked again', async () => {
     const exp = START / 1000 + 10;
     const { issuer, asked } = await answering(usable({ exp }), NONE);
     const resource = resourceServer({ issuer, cache: { seconds: 3600, entries: 10 } });
@@ -568,7 +568,7 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('no longer if the clock by which exp is read is set back', async () => {
+  test('no longer if the clock that is compared with exp is set back', async () => {
     const { issuer, asked } = await answering(usable({ exp: START / 1000 + 10 }), NONE);
     const resource = resourceServer({ issuer, cache: CACHE });
     expect(await use(resource)).toBe(200);
@@ -578,7 +578,7 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('from the time of the question: a slow answer is not used for longer', async () => {
+  test('for the configured seconds from its request, even if the response was slow', async () => {
     const slow = Promise.withResolvers<object>();
     const { issuer, asked } = await answering(slow.promise, NONE);
     const resource = resourceServer({ issuer, cache: CACHE });
@@ -593,7 +593,7 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('until a later request gets a response: an older response that arrives after it is not cached', async () => {
+  test('unless a later request got its response first', async () => {
     const isAsked = Promise.withResolvers<null>();
     const overtaken = Promise.withResolvers<object>();
     let times = 0;
@@ -618,7 +618,7 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('per scope: an answer that lacks a scope also lacks it in the cache', async () => {
+  test('per scope: a missing scope in the response is also missing in the cache', async () => {
     const { issuer, asked } = await answering(usable());
     const resource = resourceServer({ issuer, cache: CACHE });
     expect(await use(resource, 't', SCOPE)).toBe(200);
@@ -636,7 +636,7 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('while there is room: the answer to the oldest question goes first', async () => {
+  test('while there is space: the response to the oldest request is removed first', async () => {
     const exp = START / 1000 + 10;
     const { issuer, asked } = await answering(usable({ exp }), usable(), usable());
     const resource = resourceServer({ issuer, cache: { seconds: 60, entries: 2 } });
@@ -652,7 +652,7 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('although many tokens are sent that are not valid', async () => {
+  test('even if many invalid tokens are sent', async () => {
     const { issuer, asked } = await answering(usable(), NONE, NONE, NONE, usable());
     const resource = resourceServer({ issuer, cache: { seconds: 60, entries: 2 } });
     expect(await use(resource, 'valid')).toBe(200);
@@ -666,7 +666,7 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test.each([0, Number.NaN])('never with room for %j', async (entries) => {
+  test.each([0, Number.NaN])('never if the cache has %j entries', async (entries) => {
     const { issuer, asked } = await answering(usable());
     const resource = resourceServer({ issuer, cache: { seconds: 60, entries } });
     await use(resource, 'a');
@@ -674,14 +674,14 @@ describe('a cached answer is used', () => {
     expect(asked).toEqual(['a', 'a']);
   });
 
-  test('never without a cache: each answer is new', async () => {
+  test('never without a cache: each call sends a request', async () => {
     const { issuer, asked } = await answering(usable(), NONE);
     const resource = resourceServer({ issuer, cache: { seconds: 0, entries: 10 } });
     expect([await use(resource), await use(resource), asked.length]).toEqual([200, 401, 2]);
   });
 });
 
-describe('what an authorization server says about a token', () => {
+describe('the introspection response of the authorization server', () => {
   async function says(answer: object): Promise<string> {
     const server = createServer((_, response) =>
       response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer)),
@@ -700,17 +700,17 @@ describe('what an authorization server says about a token', () => {
 
   // @shows RFC9700-2.3c
   test.each<[string, string | null, unknown, number]>([
-    ['no target, and none is meant', null, undefined, 200],
-    ['a target where none is meant', null, API, 401],
-    ['a list of targets where none is meant', null, [API], 401],
-    ['an empty list where none is meant', null, [], 200],
-    ['the target', API, API, 200],
-    ['a list with the target', API, ['https://x.example/', API], 200],
-    ['a list without it', API, ['https://x.example/'], 401],
-    ['an empty list', API, [], 401],
-    ['none', API, undefined, 401],
-    ['the beginning of it', API, 'https://api.example', 401],
-    ['more than it', API, `${API}more`, 401],
+    ['has no target, and none is configured', null, undefined, 200],
+    ['has a target, and none is configured', null, API, 401],
+    ['has a list of targets, and none is configured', null, [API], 401],
+    ['has an empty list of targets, and none is configured', null, [], 200],
+    ['has the configured target', API, API, 200],
+    ['has a list with the configured target', API, ['https://x.example/', API], 200],
+    ['has a list without the configured target', API, ['https://x.example/'], 401],
+    ['has an empty list of targets', API, [], 401],
+    ['has no target', API, undefined, 401],
+    ['has only the start of the configured target', API, 'https://api.example', 401],
+    ['has more than the configured target', API, `${API}more`, 401],
   ])('%s', async (_, audience, aud, status) => {
     expect(await statusFor({ ...usable, aud }, { audience })).toBe(status);
   });
@@ -722,7 +722,7 @@ describe('what an authorization server says about a token', () => {
     ['notes:read:all notes', 403],
     ['', 403],
     [undefined, 403],
-  ])('the scope %j', async (scope, status) => {
+  ])('with the scope %j', async (scope, status) => {
     expect(await statusFor({ active: true, scope })).toBe(status);
   });
 
@@ -736,12 +736,12 @@ describe('what an authorization server says about a token', () => {
     [{ jkt: 'a' }, undefined, 401],
     [{ 'x5t#S256': 'a' }, undefined, 401],
     [{ jkt: 'a', 'x5t#S256': 'a' }, undefined, 401],
-  ])('a token bound to %j, of the type %s', async (cnf, type, status) => {
+  ])('for a token bound to %j, of the type %s', async (cnf, type, status) => {
     expect(await statusFor({ ...usable, cnf, token_type: type })).toBe(status);
   });
 
   // @shows AS-12.19
-  test('our own secret, in any form in which it was sent, reaches no log', async () => {
+  test('never puts the client secret into a log, in any form in which it was sent', async () => {
     const clientSecret = 'a b/c+d%é-_.~';
     const basic = btoa(`an-app:${encodeURIComponent(clientSecret)}`);
     const told: unknown[] = [];
@@ -771,7 +771,7 @@ describe('what an authorization server says about a token', () => {
     expect(told).toEqual([null, null, null, null, null, '<a-name>']);
   });
 
-  test('the owner of the token, and its lifetime', async () => {
+  test('provides the owner of the token, and its lifetime', async () => {
     const told = { client_id: 'app', sub: 'ada', exp: 1_900_000_000, scope: ' a  notes:read ' };
     const issuer = await says({ active: true, ...told });
     expect(await resourceServer({ issuer }).authorize('Bearer t', SCOPE)).toEqual({
@@ -792,9 +792,9 @@ describe('what an authorization server says about a token', () => {
   test.each([
     ['a level and a time', { acr: 'gold', auth_time: 9 }, { acr: 'gold', authenticatedAt: 9000 }],
     ['the first second of 1970', { auth_time: 0 }, { authenticatedAt: 0 }],
-    ['a time before it', { auth_time: -1 }, {}],
-    ['a level that is no text', { acr: 7 }, {}],
-  ])('how the person authenticated: %s', async (_, told, expected) => {
+    ['a time before 1970', { auth_time: -1 }, {}],
+    ['a level that is not a string', { acr: 7 }, {}],
+  ])('provides how the person authenticated: %s', async (_, told, expected) => {
     const issuer = await says({ ...usable, ...told });
     const { acr, authenticatedAt } = (await resourceServer({ issuer }).authorize(
       'Bearer t',
@@ -807,14 +807,14 @@ describe('what an authorization server says about a token', () => {
     });
   });
 
-  test('a level that was asked for lets the token in', async () => {
+  test('with a required authentication level admits the token', async () => {
     const issuer = await says({ ...usable, acr: 'silver', auth_time: 9 });
     const strong = resourceServer({ issuer }).requireAuthentication({ acr: ['gold', 'silver'] });
     expect(await strong.authorize('Bearer t', SCOPE)).toMatchObject({ acr: 'silver' });
   });
 
   test.each(['', '/', '/base', '/base/'])(
-    'is requested below an issuer that ends in %j',
+    'is requested at the correct URL for an issuer that ends in %j',
     async (end) => {
       const asked: string[] = [];
       const server = createServer(({ url, method, headers }, response) => {
@@ -836,7 +836,7 @@ describe('what an authorization server says about a token', () => {
   );
 });
 
-describe('an API elsewhere gets an event for a rejected request, which', () => {
+describe('a remote API gets an event for a rejected request, which', () => {
   afterEach(() => vi.restoreAllMocks());
 
   /** An authorization server that sends this response. */
@@ -912,10 +912,10 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
       authorization,
       told: { error: null },
     })),
-    token_not_active: [{ title: 'nobody issued it' }],
+    token_not_active: [{ title: 'it was never issued' }],
     other_audience: [
       {
-        title: 'it is for no target',
+        title: 'it has no target',
         options: async () => ({ audience: 'https://api.example/' }),
         get authorization() {
           return `Bearer ${shared}`;
@@ -925,7 +925,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
         },
       },
       {
-        title: 'it is for another one',
+        title: 'it has a different target',
         options: async () => ({
           ...(await answering(active({ aud: ['https://b.example/'], client_id: 'a' }))()),
           audience: 'https://a.example/',
@@ -933,24 +933,32 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
         told: { clientId: 'a' },
       },
       {
-        title: 'it is for one, where none is meant',
+        title: 'it has a target, and none is configured',
         options: answering(active({ aud: 'https://b.example/' })),
       },
     ],
     unknown_binding: [
-      { title: 'to a certificate', cnf: { 'x5t#S256': 'x' } },
-      { title: 'to a key without a name', token_type: 'DPoP' },
+      { title: 'bound to a certificate', cnf: { 'x5t#S256': 'x' } },
+      { title: 'bound to a key that is not reported', token_type: 'DPoP' },
     ].map(({ title, ...members }) => ({
       title,
       options: answering(active({ client_id: 'a', ...members })),
       told: { clientId: 'a' },
     })),
     authentication_insufficient: [
-      { title: 'none is reported', auth_time: undefined, detail: 'no authentication is reported' },
-      { title: 'it is no number', auth_time: '1', detail: 'no authentication is reported' },
-      { title: 'it is too long ago', auth_time: 1, acr: 'gold', detail: INSUFFICIENT },
-      { title: 'it has another acr', auth_time: LATE, acr: 'bronze', detail: INSUFFICIENT },
-      { title: 'it has no acr', auth_time: LATE, acr: undefined, detail: INSUFFICIENT },
+      {
+        title: 'no authentication is reported',
+        auth_time: undefined,
+        detail: 'no authentication is reported',
+      },
+      {
+        title: 'the time is not a number',
+        auth_time: '1',
+        detail: 'no authentication is reported',
+      },
+      { title: 'the time is too long ago', auth_time: 1, acr: 'gold', detail: INSUFFICIENT },
+      { title: 'the acr is different', auth_time: LATE, acr: 'bronze', detail: INSUFFICIENT },
+      { title: 'the acr is missing', auth_time: LATE, acr: undefined, detail: INSUFFICIENT },
     ].map(({ title, detail, ...members }) => ({
       title,
       requires: { maxAge: 300, acr: ['gold', 'silver'] },
@@ -959,21 +967,21 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
     })),
     scope_missing: [
       {
-        title: 'by the client',
+        title: 'the client is known',
         options: answering(
           active({ scope: 'notes:write', client_id: 'https://app.example/client' }),
         ),
         told: { status: 403, error: 'insufficient_scope', clientId: 'https://app.example/client' },
       },
       {
-        title: 'by a client without a name',
+        title: 'the client is not reported',
         options: answering(active({ scope: '' })),
         told: { status: 403, error: 'insufficient_scope' },
       },
     ],
     introspection_timed_out: [
-      { title: 'before it answers', begins: false },
-      { title: 'in the middle of its answer', begins: true },
+      { title: 'before the response', begins: false },
+      { title: 'during the response', begins: true },
     ].map(({ title, begins }) => ({
       title,
       options: async () => {
@@ -987,17 +995,17 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
     })),
     introspection_unreachable: [
       {
-        title: 'nobody listens',
+        title: 'nothing listens on the port',
         options: async () => ({ issuer: `http://127.0.0.1:${await freePort()}` }),
         told: { ...AWAY, detail: 'ECONNREFUSED' },
       },
       {
-        title: 'it hangs up',
+        title: 'the connection is closed',
         options: answering((request) => request.socket.destroy()),
         told: { ...AWAY, detail: 'UND_ERR_SOCKET' },
       },
       {
-        title: 'it hangs up in the middle of its answer',
+        title: 'the connection is closed during the response',
         options: answering((request, response) =>
           response.write('{"active"', () => request.socket.destroy()),
         ),
@@ -1006,7 +1014,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
     ],
     introspection_refused: [
       {
-        title: 'our own secret is wrong',
+        title: 'the secret of the API is wrong',
         options: async () => ({ clientSecret: 'another' }),
         told: { ...AWAY, answered: 401 },
       },
@@ -1085,7 +1093,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
   });
 
   // @shows AS-12.19
-  test('is the same for a cached answer', async () => {
+  test('is the same for a cached response', async () => {
     const told: Refusal[] = [];
     let asked = 0;
     const answer = active({ aud: 'https://b.example/', client_id: 'a' });
@@ -1106,7 +1114,10 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
   // @shows AS-12.19
   test.each<readonly [string, (said: string) => RequestListener]>([
     ['no JSON', (said) => says(said)],
-    ['JSON, but no answer', (said) => says(JSON.stringify({ active: said, error: said }))],
+    [
+      'JSON, but not an introspection response',
+      (said) => says(JSON.stringify({ active: said, error: said })),
+    ],
     ['a text', (said) => says(JSON.stringify(said))],
     ['an error', (said) => says(JSON.stringify({ error: said, error_description: said }), 400)],
     [
@@ -1115,14 +1126,14 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
         says(said, 401, { 'WWW-Authenticate': `Basic realm="${said.replaceAll('\n', ' ')}"` }),
     ],
     ['a client id', (said) => active({ scope: '', client_id: said })],
-    ['a client id with more', (said) => active({ scope: '', client_id: `of ${said}.` })],
+    ['a longer client ID', (said) => active({ scope: '', client_id: `of ${said}.` })],
     [
       'everything',
       (said) => active({ scope: said, client_id: said, sub: said, username: said, jti: said }),
     ],
     ['a target', (said) => active({ aud: said, client_id: said })],
     [
-      'our credentials',
+      'the client credentials',
       () => active({ scope: '', client_id: btoa(`${asker.id}:${asker.secret}`) }),
     ],
     ['a confirmation', (said) => active({ cnf: { [said]: said }, client_id: said })],
@@ -1132,24 +1143,21 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
       (said) =>
         says(`${said}.${said}.x`, 200, { 'Content-Type': 'application/token-introspection+jwt' }),
     ],
-  ])(
-    'repeats nothing that was sent, even if the authorization server does: %s',
-    async (_, answer) => {
-      for (const secret of [UNKNOWN, asker.secret]) {
-        const told: Refusal[] = [];
-        const issuer = await authorizationServer(answer(secret));
-        const onRefusal = (refusal: Refusal) => void told.push(refusal);
-        expect(
-          await resourceServer({ issuer, onRefusal }).authorize(`Bearer ${UNKNOWN}`, SCOPE),
-        ).toBeInstanceOf(Response);
-        expect(told).toHaveLength(1);
-        expectNothingOf(told, [UNKNOWN, asker.secret, btoa(`${asker.id}:${asker.secret}`)]);
-      }
-    },
-  );
+  ])('repeats no input, even if the authorization server does: %s', async (_, answer) => {
+    for (const secret of [UNKNOWN, asker.secret]) {
+      const told: Refusal[] = [];
+      const issuer = await authorizationServer(answer(secret));
+      const onRefusal = (refusal: Refusal) => void told.push(refusal);
+      expect(
+        await resourceServer({ issuer, onRefusal }).authorize(`Bearer ${UNKNOWN}`, SCOPE),
+      ).toBeInstanceOf(Response);
+      expect(told).toHaveLength(1);
+      expectNothingOf(told, [UNKNOWN, asker.secret, btoa(`${asker.id}:${asker.secret}`)]);
+    }
+  });
 
   test.each([7, {}, ['a'], 'a\nb', 'a\u2028', '', 'a'.repeat(2049)])(
-    'has no invalid client id: %j',
+    'has no invalid client ID: %j',
     async (clientId) => {
       const told: Refusal[] = [];
       const issuer = await authorizationServer(active({ scope: '', client_id: clientId }));
@@ -1162,7 +1170,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
 
   // @shows AS-12.19
   test.each(['订单:read', 'a\nb'])(
-    'matches the answer, also if no header field can hold the scope %j: 503, as before',
+    'matches the 503 response if the scope %j does not fit in a header field',
     async (scope) => {
       const told: Refusal[] = [];
       const issuer = await authorizationServer(active({ scope: 'another' }));
@@ -1191,7 +1199,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
   );
 
   test.each([null, {}, 'console'])(
-    'needs a function to report to, or the start fails: %j',
+    'needs a valid callback function, or the start fails: %j',
     (it) => {
       expect(() => resourceServer({ onRefusal: it as never })).toThrow(
         new TypeError('onRefusal: must be a function'),
@@ -1210,7 +1218,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
     ['rejects', () => Promise.reject(new Error('the log is away'))],
     ['never ends', () => new Promise(() => undefined)],
     [
-      'returns what throws when it is awaited',
+      'returns an object that throws when it is awaited',
       () =>
         new Proxy(
           {},
@@ -1222,11 +1230,11 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
         ),
     ],
     [
-      'writes into what it is told',
+      'changes its argument',
       (refusal) => Object.assign(refusal, { status: 200, error: 'none', scope: '"' }),
     ],
-    ['answers something else', () => new Response('come in')],
-  ])('does not change the answer if the function %s', async (_, onRefusal) => {
+    ['returns a different value', () => new Response('come in')],
+  ])('does not change the response if the callback %s', async (_, onRefusal) => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);
     process.on('unhandledRejection', note);
@@ -1265,7 +1273,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
   });
 
   // @shows AS-12.19
-  test('has a reason that the page explains, and the page explains no other', () => {
+  test('has a reason that the page explains, and the page explains no others', () => {
     const read = (file: string) => readFileSync(path.join(import.meta.dirname, '..', file), 'utf8');
     const reasons = Object.keys(ANSWERS);
     const explained = [...read('docs/why-an-api-refuses.md').matchAll(/^\| `(\w+)`/gm)].map(

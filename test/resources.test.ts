@@ -88,9 +88,9 @@ async function refusalOf(changes: Readonly<Record<string, string | undefined>>, 
   return locationOf(await visitor.visit(`${url}${repeated}`)).searchParams.get('error');
 }
 
-describe('a token is for one resource', () => {
+describe('a token for a resource', () => {
   // @shows AS-12.30
-  test('it is used there, and refused at another one and at what has no resource', async () => {
+  test('is accepted there, and refused at a different resource and where no resource is set', async () => {
     const tokens = await tokensFor(reading);
     expect([await call(reading, tokens), await call(writing, tokens)]).toEqual([200, 401]);
     const { status } = await callApi(portal, '/api/whoami', tokens.access_token);
@@ -100,7 +100,7 @@ describe('a token is for one resource', () => {
   });
 
   // @shows AS-12.30
-  test('the same is true for a client’s own token', async () => {
+  test('that a client got without a person follows the same rule', async () => {
     const robot = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -115,7 +115,7 @@ describe('a token is for one resource', () => {
   });
 
   // @shows AS-12.30
-  test('UserInfo accepts it, with any resource', async () => {
+  test('is accepted at UserInfo, whatever its resource', async () => {
     for (const resource of [reading, writing, ELSEWHERE, undefined]) {
       const { access_token } = await tokensFor(
         resource,
@@ -126,7 +126,7 @@ describe('a token is for one resource', () => {
   });
 
   // @shows AS-12.30
-  test('introspection names it, and an API elsewhere refuses it for another one', async () => {
+  test('has its resource in introspection, and a remote API refuses it for a different one', async () => {
     const [here, there] = [await tokensFor(writing), await tokensFor(ELSEWHERE)];
     expect(await introspect(portal, here.access_token)).toMatchObject({
       active: true,
@@ -152,7 +152,7 @@ describe('a token is for one resource', () => {
   });
 
   // @shows AS-12.30
-  test('a token that is bound to a key is refused at another resource, too', async () => {
+  test('that is bound to a key is refused at a different resource, too', async () => {
     const key = newDpopKey();
     const code = await obtainCode(portal, client, await portal.signedIn(ADA), {
       resource: reading,
@@ -183,9 +183,9 @@ describe('a token is for one resource', () => {
   });
 });
 
-describe('a request names its resource exactly', () => {
+describe('the resource of a request must match exactly', () => {
   // @shows AS-7.30
-  test('another spelling is another resource: a slash, capitals, the default port, a query, a fragment', async () => {
+  test('a different spelling is refused: slash, capitals, default port, query, fragment', async () => {
     const { host } = new URL(portal.url);
     for (const resource of [
       `${reading}/`,
@@ -201,7 +201,7 @@ describe('a request names its resource exactly', () => {
   });
 
   // @shows AS-7.30
-  test('two resources are refused, also if they are the same', async () => {
+  test('two resources are refused, even if they are equal', async () => {
     for (const second of [writing, reading])
       expect(await refusalOf({}, `&resource=${encodeURIComponent(second)}`)).toBe('invalid_target');
     const body = new URLSearchParams({ grant_type: 'client_credentials' });
@@ -212,14 +212,14 @@ describe('a request names its resource exactly', () => {
   });
 
   // @shows AS-7.31
-  test('scopes of another resource are refused, and without scope those of the resource are granted', async () => {
+  test('scopes of a different resource are refused; without scope, its own scopes are granted', async () => {
     expect(await refusalOf({ scope: 'notes:read notes:write' })).toBe('invalid_scope');
     expect((await tokensFor(reading)).scope).toBe('profile email notes:read');
     expect((await tokensFor(writing)).scope).toBe('profile email notes:read notes:write');
   });
 
   // @shows AS-7.31
-  test('without a resource only a sign-in is possible, and that token reaches no resource', async () => {
+  test('without a resource only sign-in is possible, and the token is valid for no resource', async () => {
     expect(await refusalOf({ resource: undefined, scope: 'openid notes:read' })).toBe(
       'invalid_scope',
     );
@@ -229,7 +229,7 @@ describe('a request names its resource exactly', () => {
   });
 
   // @shows AS-7.31
-  test('a scope that no resource lists cannot be granted, neither with a resource nor without', async () => {
+  test('a scope that no resource lists cannot be granted, with or without a resource', async () => {
     const config = (url: string) => ({
       oauth_server: { resources: { [`${url}/reading`]: { scopes: ['notes:read'] } } },
     });
@@ -269,7 +269,7 @@ describe('a request names its resource exactly', () => {
 
 describe('a grant keeps its resource', () => {
   // @shows AS-9.20
-  test('a code is not exchanged for another resource, and the attempt makes the code invalid', async () => {
+  test('a code cannot be exchanged for a different resource, and is invalid after the attempt', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA), {
       resource: reading,
       scope: 'notes:read',
@@ -280,7 +280,7 @@ describe('a grant keeps its resource', () => {
   });
 
   // @shows AS-9.20
-  test('a refresh keeps it, and after a request for another resource the refresh token stays valid', async () => {
+  test('a refresh keeps it, and a refused request for a different resource keeps the token valid', async () => {
     const first = await tokensFor(reading);
     const refused = await refresh(portal, client, first.refresh_token, { resource: writing });
     expect([refused.status, await errorOf(refused)]).toEqual([400, 'invalid_target']);
@@ -295,9 +295,9 @@ describe('a grant keeps its resource', () => {
   });
 });
 
-describe('the configuration of now decides', () => {
+describe('the current configuration applies', () => {
   // @shows AS-12.31
-  test('a resource that is no longer configured: its tokens, codes and refresh tokens are refused', async () => {
+  test('to tokens, codes and refresh tokens of a removed resource, which are refused', async () => {
     const tokens = await tokensFor(reading);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA), {
       resource: reading,
@@ -314,7 +314,7 @@ describe('the configuration of now decides', () => {
   });
 
   // @shows AS-12.31
-  test('a scope that the resource no longer has is not honoured, and not refreshed', async () => {
+  test('to a scope that was removed from its resource, which is neither accepted nor refreshed', async () => {
     const tokens = await tokensFor(writing, 'notes:read notes:write');
     const introspected = await introspect(other, tokens.access_token);
     expect([introspected['scope'], introspected['aud']]).toEqual(['notes:read', writing]);
@@ -323,7 +323,7 @@ describe('the configuration of now decides', () => {
   });
 
   // @shows AS-2.35
-  test('the audience is the resource of requests that name none', async () => {
+  test('to a request without a resource, which gets the audience', async () => {
     const visitor = await portal.signedIn(ADA);
     const code = await obtainCode(other, client, visitor, { scope: 'notes:read' });
     const response = await exchangeCode(other, client, code);
@@ -333,9 +333,9 @@ describe('the configuration of now decides', () => {
   });
 });
 
-describe('each resource describes itself', () => {
+describe('the metadata of each resource', () => {
   // @shows AS-6.30, RFC9728-2, RFC9728-3.1
-  test('at its own address, with its own scopes', async () => {
+  test('is at the URL of the resource, with its scopes', async () => {
     const documentOf = async (name: string) =>
       (await fetch(`${portal.url}/.well-known/oauth-protected-resource/${name}`)).json();
     const common = { authorization_servers: [portal.url], bearer_methods_supported: ['header'] };
@@ -359,7 +359,7 @@ describe('each resource describes itself', () => {
   });
 
   // @shows AS-12.32
-  test('and names the document in its challenges, if the option is set', async () => {
+  test('is in its challenges, if the option is set', async () => {
     const challengeOf = async (api: string) =>
       (await fetch(`${api}/notes`)).headers.get('www-authenticate');
     const named = `resource_metadata="${portal.url}/.well-known/oauth-protected-resource/reading"`;
@@ -368,7 +368,7 @@ describe('each resource describes itself', () => {
   });
 });
 
-describe('a mistake stops the server at the start', () => {
+describe('an invalid configuration prevents the start', () => {
   const refusalOfConfig = (oauth_server: object) =>
     startPortal({ config: { oauth_server } }).then(
       async (started) => {
@@ -414,7 +414,7 @@ describe('a mistake stops the server at the start', () => {
   });
 
   // @shows AS-2.35
-  test('two that differ only in the slash at the end, and an audience that matches neither', async () => {
+  test('two resources that differ only in the final slash, or an audience that is not a resource', async () => {
     const each = { scopes: ['notes:read'] };
     expect(
       await refusalOfConfig({ resources: { [ELSEWHERE]: each, [`${ELSEWHERE}/`]: each } }),

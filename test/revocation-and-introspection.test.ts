@@ -61,7 +61,7 @@ describe('POST /oauth/revoke', () => {
   }
 
   // @shows AS-10.1, RFC7009-2.1a, RFC7009-2.1f
-  test('a refresh token ends its family: successors and access tokens with it', async () => {
+  test('revokes the family of a refresh token, with its successors and access tokens', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     await expectAccepted(client, { token: tokens.refresh_token });
     expect(await opens(tokens.access_token)).toBe(false);
@@ -69,7 +69,7 @@ describe('POST /oauth/revoke', () => {
   });
 
   // @shows AS-10.1, RFC7009-2.1a, RFC7009-2.1d
-  test('an access token ends only itself', async () => {
+  test('revokes only the access token for an access token', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     await expectAccepted(client, { token: tokens.access_token, token_type_hint: 'refresh_token' });
     expect(await opens(tokens.access_token)).toBe(false);
@@ -78,7 +78,7 @@ describe('POST /oauth/revoke', () => {
   });
 
   // @shows AS-10.1, RFC7009-2.1e, RFC7009-2.2
-  test("an unknown token, or another client's: 200, and nothing happens", async () => {
+  test('answers 200 for an unknown token or that of a different client, and changes nothing', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const other = await registerClient(portal);
     for (const token of ['unknown', '\0', 'a\0.b.c']) await expectAccepted(other, { token });
@@ -89,7 +89,7 @@ describe('POST /oauth/revoke', () => {
   });
 
   // @shows RFC7009-2.1b, RFC9700-2.2.2
-  test('a public client revokes its own token with its id', async () => {
+  test('allows a public client to revoke its token with its client ID', async () => {
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
     const code = await obtainCode(portal, own, visitor);
@@ -106,7 +106,7 @@ describe('POST /oauth/revoke', () => {
   });
 
   // @shows RFC7009-2.1b, RFC9700-2.5a
-  test('a client that does not authenticate revokes nothing', async () => {
+  test('revokes nothing for a client that does not authenticate', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const response = await post(
       '/oauth/revoke',
@@ -118,14 +118,14 @@ describe('POST /oauth/revoke', () => {
   });
 
   // @shows RFC7009-2.1c
-  test('without a token it is invalid_request', async () => {
+  test('answers invalid_request without a token', async () => {
     const response = await post('/oauth/revoke', client, {});
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toBe('invalid_request');
   });
 
   // @shows AS-6.4, AS-6.11
-  test('openid-client finds and uses it', async () => {
+  test('is found and used by openid-client', async () => {
     const authentication = openid.ClientSecretBasic(client.secret);
     const execute = [openid.allowInsecureRequests];
     const config = await openid.discovery(
@@ -145,7 +145,7 @@ describe('POST /oauth/revoke', () => {
 
 describe('POST /oauth/introspect', () => {
   // @shows AS-2.4, AS-6.5, AS-10.3, AS-10.4, RFC6749-10.16, RFC7662-2.1a, RFC7662-2.2a, RFC7662-4b, RFC7662-5
-  test('returns to a resource server elsewhere what a token allows, with the public subject', async () => {
+  test('returns the rights of a token to a remote resource server, with the public subject', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const told = await introspect(tokens.access_token);
     const { sub } = (await (
@@ -166,7 +166,7 @@ describe('POST /oauth/introspect', () => {
   });
 
   // @shows AS-10.4, RFC9700-2.6b
-  test('a client-credentials token has no sub', async () => {
+  test('returns no sub for a client credentials token', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -179,7 +179,7 @@ describe('POST /oauth/introspect', () => {
   });
 
   // @shows AS-10.3, AS-10.4
-  test('shows a demotion of the person on the next call', async () => {
+  test('shows a lost permission of the person on the next call', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA, {
       scope: 'notes:read notes:write',
     });
@@ -193,7 +193,7 @@ describe('POST /oauth/introspect', () => {
   });
 
   // @shows RFC7662-2.2c, RFC7662-4a
-  test('inactive: unknown, a refresh token, revoked, of a suspended person, expired', async () => {
+  test('answers inactive: unknown, refresh token, revoked, of a suspended person, expired', async () => {
     const inactive = { active: false };
     const tokens = await obtainTokens(portal, client, GRACE);
     expect(await introspect('unknown')).toEqual(inactive);
@@ -213,7 +213,7 @@ describe('POST /oauth/introspect', () => {
   });
 
   // @shows AS-10.2, AS-10.3, AS-14.5, RFC7662-2.1b, RFC7662-2.3
-  test('is only for a confidential client with the right to it', async () => {
+  test('is only for a confidential client with the right to introspect', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     expect((await post('/oauth/introspect', null, { token })).status).toBe(401);
     expect((await post('/oauth/introspect', { ...api, secret: 'wrong' }, { token })).status).toBe(
@@ -225,7 +225,7 @@ describe('POST /oauth/introspect', () => {
   });
 
   // @shows AS-10.2, AS-14.5
-  test('a public client is refused at the endpoint too, with any registration in its row', async () => {
+  test('refuses a public client, whatever the registration in its row', async () => {
     const own = await registerClient(portal, { public: true });
     await portal.application.database.execute(
       "UPDATE oauth_clients SET grants = 'introspection' WHERE client_id = ?",
@@ -237,7 +237,7 @@ describe('POST /oauth/introspect', () => {
   });
 
   // @shows AS-6.15
-  test('pages of other origins cannot read it', async () => {
+  test('cannot be read by pages of other origins', async () => {
     const response = await fetch(`${portal.url}/oauth/introspect`, {
       method: 'POST',
       headers: { Origin: 'https://a.example' },

@@ -48,7 +48,7 @@ const insert = (id: number, on: On) =>
 const find = async (id: number, on: On) =>
   (await on.execute('SELECT id, name FROM things WHERE id = ?', [id])).rows;
 
-describe('round trips to the server', () => {
+describe('the number of round trips to the database server', () => {
   test.each([
     ['a statement by itself', 1, (database: OpenedDatabase, id: number) => insert(id, database)],
     [
@@ -60,7 +60,7 @@ describe('round trips to the server', () => {
           await find(id, on);
         }),
     ],
-  ])('for %s: %i', async (_, count, work) => {
+  ])('for %s is %i', async (_, count, work) => {
     const way = await openWay(store.url);
     await work(way.database, 1);
     way.sent = 0;
@@ -68,7 +68,7 @@ describe('round trips to the server', () => {
     expect(way.sent).toBe(count);
   });
 
-  test('for introspection three, for UserInfo two, for client credentials two', async () => {
+  test('is three for introspection, two for UserInfo and two for client credentials', async () => {
     const way = await openWay(inject('databaseServer') ?? '');
     const portal = await startPortal({ databaseServer: way.url });
     onTestFinished(() => portal.close());
@@ -100,7 +100,7 @@ describe('round trips to the server', () => {
   });
 
   // The table of docs/several-regions.md.
-  test('for each request of an authorization', async () => {
+  test('is the expected one for each request of an authorization', async () => {
     const way = await openWay(inject('databaseServer') ?? '');
     const portal = await startPortal({ databaseServer: way.url });
     onTestFinished(() => portal.close());
@@ -171,7 +171,7 @@ describe('every transaction runs at READ COMMITTED', () => {
     });
 
   // @shows AS-18.15
-  test('from the first on a connection on, and on a replacement of the connection', async () => {
+  test('from the first on each connection, and on a replacement connection', async () => {
     const way = await openWay(store.url);
     for (const id of [1, 2]) {
       expect(await seesOthers(way.database, id)).toEqual({
@@ -215,7 +215,7 @@ describe('every transaction runs at READ COMMITTED', () => {
   });
 
   // @shows AS-18.15
-  test('also if the URL asks that connections are reset, which discards their settings', async () => {
+  test('also if the URL requests a reset of connections, which discards their settings', async () => {
     const database = openDatabase(`${store.url}?resetOnRelease=true`, { directory: '/' });
     onTestFinished(() => database.close());
     for (const id of [8, 9, 10])
@@ -223,7 +223,7 @@ describe('every transaction runs at READ COMMITTED', () => {
   });
 
   // @shows AS-18.15
-  test('with any default of the server', async () => {
+  test('with any server default', async () => {
     const isPostgres = store.url.startsWith('postgres');
     const own = await createDatabase('');
     onTestFinished(() => own.drop());
@@ -252,7 +252,7 @@ describe('every transaction runs at READ COMMITTED', () => {
 });
 
 // @shows AS-18.15
-test('a prepared statement returns the columns that exist now', async () => {
+test('a prepared statement returns the current columns', async () => {
   const database = openDatabase(store.url, { directory: '/' });
   onTestFinished(() => database.close());
   await database.execute('CREATE TABLE shapes (id INTEGER PRIMARY KEY, size BIGINT)');
@@ -266,7 +266,7 @@ test('a prepared statement returns the columns that exist now', async () => {
   expect([await ask(), await ask()]).toEqual([[{ id: 1, size: '7 m' }], [{ id: 1, size: '7 m' }]]);
 });
 
-test('a failed statement has its caller in the stack', async () => {
+test('the error of a failed statement has its caller in the stack', async () => {
   const asking = other.execute('SELECT id FROM nothing');
   await expect(asking).rejects.toMatchObject({
     stack: expect.stringContaining('round-trips.test'),

@@ -17,9 +17,9 @@ import { startWorld, type World } from './support/timing/world.ts';
  */
 
 describe.each([
-  ['also where secrets may have been hashed elsewhere', true],
-  ['where they may not', false],
-])('refusals cost the same, %s', (_, takesImported) => {
+  ['also if secrets may have been hashed elsewhere', true],
+  ['if secrets cannot have been hashed elsewhere', false],
+])('refusals need the same work, %s', (_, takesImported) => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ hashing: 'argon2id', takesImported });
@@ -40,18 +40,18 @@ const SLOW = ROWS.filter(isSlow);
 
 // @shows AS-9.3
 test.each(SLOW)(
-  '$name: the very first request of a process costs the same, whichever it is',
+  '$name: the first request of a process needs the same work in each case',
   async (row) => {
     expect(await firstDifferencesOf(row)).toEqual([]);
   },
 );
 
 // @shows AS-9.3
-test.each(SLOW)('$name: two simultaneous requests cost the same', async (row) => {
+test.each(SLOW)('$name: two simultaneous requests need the same work', async (row) => {
   expect(await differencesAtOnce(row)).toEqual([]);
 });
 
-describe('the keys that stand in for unknown clients', () => {
+describe('the placeholder keys for unknown clients', () => {
   /**
    * The private parts of those keys. They are public, because RFC 7515 appendix A.3 and RFC 8037
    * appendix A.1 contain them.

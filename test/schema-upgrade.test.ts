@@ -24,7 +24,7 @@ import {
 } from './support/portal.ts';
 
 // @shows AS-4.3, AS-4.10, AS-20.1, AS-20.2
-test('a step of a later release keeps tokens and client secrets valid', async () => {
+test('a migration step of a later release keeps tokens and client secrets valid', async () => {
   const running = await startPortal();
   onTestFinished(() => running.close());
   const client = await registerClient(running);
@@ -47,7 +47,7 @@ test('a step of a later release keeps tokens and client secrets valid', async ()
   expect((await refresh(running, client, refreshToken)).status).toBe(200);
 });
 
-describe('applying the schema', () => {
+describe('the schema migration', () => {
   let folder: string;
   let database: Awaited<ReturnType<typeof createDatabase>>;
   let opened: OpenedDatabase;
@@ -69,7 +69,7 @@ describe('applying the schema', () => {
   });
 
   // @shows AS-13.8, AS-20.2
-  test('of two simultaneous migrations one does the work, and the other waits and finds it done', async () => {
+  test('runs once if two start simultaneously, and the other one waits and finds it complete', async () => {
     const up = () =>
       portico(['db:migrate', 'up', '--json'], {
         cwd: path.join(ROOT, 'examples', 'portal'),
@@ -90,7 +90,7 @@ describe('applying the schema', () => {
     expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
   });
 
-  test('a step may take longer than any request, and waiting for it even longer', async () => {
+  test('may have a step that is longer than any request, and a wait that is even longer', async () => {
     const pause = {
       sqlite: 'SELECT 1',
       postgres: 'SELECT pg_sleep(11)',
@@ -108,7 +108,7 @@ describe('applying the schema', () => {
   });
 
   // @shows AS-20.2
-  test('a step that was cut off is finished by the next run', async () => {
+  test('completes a step that was interrupted', async () => {
     let cutOff = true;
     const step: Migration = {
       name: 'test_0001_cut_off',
@@ -129,7 +129,7 @@ describe('applying the schema', () => {
 
   // @shows AS-20.2
   test.each(inject('databaseServer')?.startsWith('mysql') === true ? ['MySQL and MariaDB'] : [])(
-    'a step that a conflict has rolled back runs again, and does not keep the lock of %s',
+    'repeats a step after a conflict rolled it back, and does not keep the lock of %s',
     async () => {
       const sessions: unknown[] = [];
       const step: Migration = {
@@ -156,7 +156,7 @@ describe('applying the schema', () => {
 
   // @shows AS-20.2
   test.each(inject('databaseServer')?.startsWith('postgres') === true ? ['PostgreSQL'] : [])(
-    'a run beside a stuck one waits ten minutes on %s, and then says so',
+    'waits ten minutes for a stuck run on %s, and then reports it',
     async () => {
       const step: Migration = {
         name: 'test_0003_limits',

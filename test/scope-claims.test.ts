@@ -80,7 +80,7 @@ async function released(tokens: Tokens): Promise<Readonly<Record<string, unknown
 const EMAIL = ADA;
 const PLAN = { 'https://portal.example/plan': { name: 'large' } };
 
-describe('claims of a scope of oauth_server:scopes', () => {
+describe('the claims of a scope in oauth_server:scopes', () => {
   // @shows AS-3.8
   test.each<[string, Readonly<Record<string, unknown>>]>([
     ['openid', {}],
@@ -90,15 +90,18 @@ describe('claims of a scope of oauth_server:scopes', () => {
     ['openid plan:read', { ...PLAN, tenant_id: 't-1' }],
     ['openid plan:read team:read', { ...PLAN, roles: ['editor'], tenant_id: 't-1', email: EMAIL }],
     ['openid phone', { phone_number: '123', roles: ['editor'] }],
-  ])('%s: the same in the ID token and at UserInfo, and no others', async (scope, claims) => {
-    const tokens = await obtainTokens(portal, client, ADA, { scope });
-    expect(await released(tokens)).toEqual(claims);
-    const next = (await (await refresh(portal, client, tokens.refresh_token)).json()) as Tokens;
-    expect(await released(next)).toEqual(claims);
-  });
+  ])(
+    '%s: are the same in the ID token and at UserInfo, and there are no others',
+    async (scope, claims) => {
+      const tokens = await obtainTokens(portal, client, ADA, { scope });
+      expect(await released(tokens)).toEqual(claims);
+      const next = (await (await refresh(portal, client, tokens.refresh_token)).json()) as Tokens;
+      expect(await released(next)).toEqual(claims);
+    },
+  );
 
   // @shows AS-3.8
-  test('are released while the person holds the permission of the scope', async () => {
+  test('are released while the person has the permission of the scope', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid team:read' });
     await portal.deny(ADA, 'notes.read');
     let next: Tokens;
@@ -114,7 +117,7 @@ describe('claims of a scope of oauth_server:scopes', () => {
   });
 
   // @shows AS-3.9
-  test('with ill-formed Unicode are left out, and the log names them once', async () => {
+  test('are dropped if their text is not well-formed Unicode, and each is logged once', async () => {
     const claims = () => ({
       roles: ['editor', 'half\uD800'],
       tenant_id: { name: { '\uDC00': 1 } },
@@ -166,13 +169,13 @@ describe('claims of a scope of oauth_server:scopes', () => {
     'iss sub aud exp nbf iat jti nonce at_hash c_hash auth_time acr amr azp cnf act sid client_id scope _claim_names Sub ISS constructor __proto__'
       .split(' ')
       .concat('', 'a b'),
-  )('cannot be %j: the configuration is refused, with its key', (name) => {
+  )('cannot be %j: the configuration is refused, with the key', (name) => {
     const scopes = { 'team:read': { label: 'See your team', claims: ['roles', name] } };
     const { error } = oauthServerConfiguration.safeParse({ name: 'Portal', scopes });
     expect(error?.issues.map(({ path }) => path.join(':'))).toEqual(['scopes:team:read:claims:1']);
   });
 
-  test('are a list of names', () => {
+  test('must be a list of names', () => {
     for (const claims of ['roles', [1], { roles: true }]) {
       const scopes = { 'team:read': { label: 'See your team', claims } };
       const { error } = oauthServerConfiguration.safeParse({ name: 'Portal', scopes });

@@ -69,29 +69,29 @@ describe.each([
 ])('%s', (page, least) => {
   const rows = promises(page);
 
-  test('has a rule and a test for each promise, which show what they are named for', () => {
+  test('has a rule and a test for each promise, and the test shows the rule', () => {
     expect(rows.length).toBeGreaterThan(least);
     expect(problemsOf(rows)).toEqual([]);
   });
 });
 
-describe('a row', () => {
+describe('a table row', () => {
   const HEADER = '| Threat | Rules | Shown by |\n| --- | --- | --- |\n';
   const SHOWN = '[pages](../test/security-pages.test.ts)';
 
   test.each([
     [
-      'with a test that there is not',
+      'with a missing test',
       '[AS-8.3](x) | [none](../test/none.test.ts)',
       'test/none.test.ts shows none of them',
     ],
     [
-      'with a test of something else',
+      'with a test of a different rule',
       `[AS-8.3](x) | ${SHOWN}`,
       'test/security-pages.test.ts shows none of them',
     ],
     [
-      'with a rule that there is not',
+      'with a missing rule',
       '[RFC1-2](x) | [consent](../test/consent.test.ts)',
       'there is no RFC1-2',
     ],
@@ -104,7 +104,7 @@ describe('a row', () => {
   });
 });
 
-test('the threat model has a section for each boundary of its drawing, and each says what is not done', () => {
+test('the threat model has a section for each boundary of its diagram, with what is not covered', () => {
   const text = readFileSync(path.join(ROOT, 'docs/threat-model.md'), 'utf8');
   const parts = text.split(/^### /m).slice(1);
   expect(parts.map((part) => /^\d+(?: [a-z ]+and \d+)?/i.exec(part)?.[0])).toEqual([

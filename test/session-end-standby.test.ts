@@ -4,7 +4,7 @@ import { startPrimary, STANDBY_PATIENCE } from './support/engines/lone-primary.t
 import { ADA, introspect, obtainTokens, registerClient, startPortal } from './support/portal.ts';
 
 // @shows AS-53.7, AS-18.9
-test('the end of a session that the host repeats is confirmed once the standby has it', async () => {
+test('a retry of a session end is confirmed only after the standby database has it', async () => {
   const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } = await startPrimary();
   const config = { oauth_server: { back_channel_logout: true } };
   const portal = await startPortal({ databaseServer: server.url, config });

@@ -44,7 +44,7 @@ const identifierOn = (html: string) =>
 
 describe('the sign-in page of the kit', () => {
   // @shows AS-39.1
-  test('names the application for which a person signs in, also after a wrong password', async () => {
+  test('shows the application for which a person signs in, also after a wrong password', async () => {
     const visitor = portal.visitor();
     const page = await signInPage({}, visitor);
     expect(new URL(page.url).pathname).toBe('/login');
@@ -62,14 +62,14 @@ describe('the sign-in page of the kit', () => {
     '/login',
     '/login?return_to=/notes',
     '/login?return_to=%2Foauth%2Fauthorize%3Frequest_id%3Dx',
-  ])('names no application at %s', async (path) => {
+  ])('shows no application at %s', async (path) => {
     const visitor = portal.visitor();
     await signInPage({}, visitor);
     expect(textOf(await (await visitor.get(path)).text())).not.toContain('to continue to');
   });
 
   // @shows AS-39.1
-  test('names it only in the browser of the request, for its last request, while that waits', async () => {
+  test('shows the application only in the browser of the request, until the request expires', async () => {
     const visitor = portal.visitor();
     const page = await signInPage({}, visitor);
     const says = async (at: Visitor) =>
@@ -86,7 +86,7 @@ describe('the sign-in page of the kit', () => {
   });
 
   // @shows AS-39.2
-  test('names an unverified client by its host, and never by its self-given name', async () => {
+  test('shows an unverified client by its host, and never by the name it chose', async () => {
     const registered = await fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -168,7 +168,7 @@ describe('the sign-in page of the kit', () => {
   });
 
   // @shows AS-39.3
-  test('is the same for the login_hint of a known and an unknown person', async () => {
+  test('is the same for the login_hint of a known and of an unknown person', async () => {
     const page = async (hint: string) =>
       (await (await signInPage({ login_hint: hint })).text())
         .replaceAll(hint, 'hint')
@@ -180,7 +180,7 @@ describe('the sign-in page of the kit', () => {
   });
 });
 
-describe('a sign-in page of the application itself', () => {
+describe('a custom sign-in page', () => {
   const person = {
     signedIn: async () => null,
     loadAccount: async () => null,
@@ -227,7 +227,7 @@ describe('a sign-in page of the application itself', () => {
     cookies.map((cookie) => cookie.split(';')[0]).join('; ');
 
   // @shows AS-39.4
-  test('gets the client that waits, the hint and the languages, from a Request or from the headers of a framework', async () => {
+  test('gets the waiting client, the hint and the languages from a Request or framework headers', async () => {
     const server = serverOf();
     const { cookies, returnTo } = await asked(server, { login_hint: ADA, ui_locales: 'de-AT en' });
     const cookie = sentBack(cookies);
@@ -280,7 +280,7 @@ describe('a sign-in page of the application itself', () => {
   });
 
   // @shows AS-39.4
-  test('keeps neither hint nor languages with a request if they are not read, so it may be as long as before', async () => {
+  test('that does not read hint and languages adds no length to the cookie of a request', async () => {
     const sizeWith = async (server: Server, changes: Changes = {}) =>
       (await asked(server, changes)).cookies[0]?.length ?? 0;
     const [login_hint, ui_locales] = ['ada'.repeat(80), 'de fr es pt ja ar'];
@@ -294,7 +294,7 @@ describe('a sign-in page of the application itself', () => {
   });
 
   // @shows AS-39.4
-  test('gets it from an encrypted cookie, only for its path; a page that does not read it gets no cookie', async () => {
+  test('gets the data in an encrypted cookie for its path, and only if it reads the data', async () => {
     const { cookies } = await asked(serverOf(), { login_hint: ADA });
     const [waits = '', tells = '', ...more] = cookies;
     expect([waits.startsWith('__Secure-portico_request_'), more]).toEqual([true, []]);
@@ -323,7 +323,7 @@ describe('a sign-in page of the application itself', () => {
     ).rejects.toThrow('waitingFor() needs tellsWhoWaits: true in the host');
   });
 
-  test('shows no removed client to a person who returns without being signed in', async () => {
+  test('shows no removed client to a person who returns without a session', async () => {
     const server = serverOf();
     const own = await registerClient(portal);
     const url = new URL(authorizationUrl(portal, own, { scope: 'notes:read' }));

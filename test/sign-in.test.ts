@@ -96,7 +96,7 @@ describe('the sign-in page', () => {
   });
 
   // @shows HOST-2.1
-  test('works in several tabs, including one that was opened before sign-in', async () => {
+  test('works in several tabs, including one that was opened before the sign-in', async () => {
     const visitor = portal.visitor();
     const [first, second] = [await visitor.get('/login'), await visitor.get('/login')];
     const form = { identifier: ADA, password: PASSWORD };
@@ -121,7 +121,7 @@ describe('the sign-in page', () => {
   // @shows HOST-2.1
   test.each<[string, (visitor: Visitor, form: Record<string, string>) => Promise<Response>]>([
     [
-      'with the token of another browser',
+      'with the token of a different browser',
       async (visitor, form) => {
         const other = formOf(await (await portal.visitor().get('/login')).text()).fields;
         return visitor.post('/login', { ...form, _csrf: other['_csrf'] ?? '' });
@@ -130,7 +130,7 @@ describe('the sign-in page', () => {
     ['without its token', (visitor, form) => visitor.post('/login', { ...form, _csrf: '' })],
     ['without its cookie', (_, form) => portal.visitor().post('/login', form)],
     [
-      'another site sent',
+      'from a different site',
       (visitor, form) =>
         fetch(`${portal.url}/login`, {
           method: 'POST',
@@ -139,7 +139,7 @@ describe('the sign-in page', () => {
           redirect: 'manual',
         }),
     ],
-  ])('a form %s signs no person in, and the answer has a form that does', async (_, send) => {
+  ])('refuses a form %s, and the response has a form that works', async (_, send) => {
     const before = await sessions();
     const visitor = portal.visitor();
     const { fields } = formOf(await (await visitor.get('/login?return_to=/notes')).text());
@@ -159,7 +159,7 @@ describe('the sign-in page', () => {
   });
 
   test.each(['the first', 'the last'])(
-    'of the first tabs of a new browser, opened at the same time, %s signs in if the browser sends the origin of the form',
+    'works in %s of two tabs that a new browser opened at once, if it sends the origin',
     async (which) => {
       const visitor = portal.visitor();
       const tabs = await Promise.all([visitor.get('/login'), visitor.get('/login')]);
@@ -175,7 +175,7 @@ describe('the sign-in page', () => {
     },
   );
 
-  test('its token opens nothing for a signed-in person', async () => {
+  test('has a form token that is useless once the person is signed in', async () => {
     const visitor = portal.visitor();
     const page = await visitor.get('/login');
     const { _csrf = '' } = formOf(await page.clone().text()).fields;
@@ -185,7 +185,7 @@ describe('the sign-in page', () => {
   });
 });
 
-test('with a hasher in JavaScript that returns neither true nor false, the server rejects every person', async () => {
+test('a password hasher that returns neither true nor false causes every sign-in to be rejected', async () => {
   let given: unknown = true;
   const passwordHasher = { hash: async () => 'kept', verify: async () => given as boolean };
   const own = await startPortal({ passwordHasher });
@@ -203,7 +203,7 @@ test('with a hasher in JavaScript that returns neither true nor false, the serve
 });
 
 // @shows HOST-2.6
-test('an empty password is always wrong, even if an account has its hash, and costs as many hashes as a wrong one', async () => {
+test('an empty password is always wrong, with as much hashing as any wrong password', async () => {
   let verified = 0;
   const passwordHasher: PasswordHasher = {
     hash: (password) => CHEAP.hash(password),
@@ -232,9 +232,9 @@ test('an empty password is always wrong, even if an account has its hash, and co
   }
 });
 
-describe('guessing passwords', () => {
+describe('password guessing', () => {
   // @shows AS-17.2
-  test('is slowed down for an account and a network, with a page that says when to try again', async () => {
+  test('is delayed per account and network, with a page that shows when to try again', async () => {
     await guess(5);
     const refused = await tryToSignIn('wrong');
     expect(refused.status).toBe(429);
@@ -253,7 +253,7 @@ describe('guessing passwords', () => {
   });
 
   // @shows AS-17.2
-  test('locks out no person: the right password works from elsewhere, for other accounts, and here after the wait', async () => {
+  test('does not block the person: the right password works elsewhere, and here after the delay', async () => {
     await guess(5);
     expect(await status(tryToSignIn(PASSWORD))).toBe(429);
     expect(await status(tryToSignIn(PASSWORD, { from: '198.51.100.1' }))).toBe(303);
@@ -263,7 +263,7 @@ describe('guessing passwords', () => {
   });
 
   // @shows AS-17.2
-  test('cannot block the right password from the same network, however long it lasts', async () => {
+  test('cannot block the right password from the same network, however long it continues', async () => {
     await guess(5);
     random = createRandom(1);
     const guesses: number[] = [];
@@ -276,7 +276,7 @@ describe('guessing passwords', () => {
     expect(new Set(guesses)).toEqual(new Set([401, 429]));
   });
 
-  describe('does not slow down the browser in which a person signed in to the account before', () => {
+  describe('does not delay a browser in which a person signed in to the account before,', () => {
     const withCookie = (change: (known: string) => string) => async () => {
       const visitor = await portal.signedIn(ADA);
       const changed = visitor
@@ -302,7 +302,7 @@ describe('guessing passwords', () => {
     });
 
     // @shows AS-17.2
-    test('in another process, and for each person who uses the browser', async () => {
+    test('in a different process, and for each person who uses the browser', async () => {
       const visitor = await portal.signedIn(ADA);
       await visitor.submit(await visitor.get('/login'), { identifier: GRACE, password: PASSWORD });
       const { definition, env } = portal;
@@ -327,7 +327,7 @@ describe('guessing passwords', () => {
     });
 
     // @shows AS-17.2
-    test('except after its own guesses', async () => {
+    test('except after guesses in that browser', async () => {
       const visitor = await portal.signedIn(ADA);
       await guess(5, { visitor });
       expect(await status(tryToSignIn('wrong', { visitor, from: '198.51.100.3' }))).toBe(429);
@@ -336,21 +336,24 @@ describe('guessing passwords', () => {
 
     // @shows AS-17.2
     test.each<[string, () => Promise<Visitor>]>([
-      ['of another account', () => portal.signedIn(GRACE)],
-      ['that was made up', withCookie((known) => known.replace(/-.{43}/, `-${'A'.repeat(43)}`))],
+      ['of a different account', () => portal.signedIn(GRACE)],
       [
-        'of another time',
+        'with an invented value',
+        withCookie((known) => known.replace(/-.{43}/, `-${'A'.repeat(43)}`)),
+      ],
+      [
+        'with a changed time',
         withCookie((known) => known.replace(/^\d+/, (at) => String(Number(at) - 1))),
       ],
       [
-        'of half a year ago',
+        'from half a year ago',
         async () => {
           const visitor = await portal.signedIn(ADA);
           clock.advance(180 * 86_400);
           return visitor;
         },
       ],
-    ])('except with one %s', async (_, known) => {
+    ])('except with a cookie %s', async (_, known) => {
       const visitor = await known();
       expect(visitor.cookies()).toContain('portico_known=');
       await guess(5);
@@ -359,7 +362,7 @@ describe('guessing passwords', () => {
   });
 
   // @shows AS-17.2
-  test('is slowed down for an unknown account, and for every spelling of a name alike', async () => {
+  test('is delayed for an unknown account too, and equally for every spelling of a name', async () => {
     await guess(5, { identifier: 'nobody@example.com' });
     expect(await status(tryToSignIn('wrong', { identifier: 'nobody@example.com' }))).toBe(429);
     for (const identifier of [
@@ -374,7 +377,7 @@ describe('guessing passwords', () => {
   });
 
   // @shows AS-17.2
-  test('at many accounts from one network is slowed down', async () => {
+  test('at many accounts from one network is delayed', async () => {
     for (let count = 0; count < 50; count += 1)
       await guess(1, { identifier: `person-${count}@example.com` });
     expect(await status(tryToSignIn('wrong', { identifier: 'person-51@example.com' }))).toBe(429);
@@ -382,7 +385,7 @@ describe('guessing passwords', () => {
   });
 
   // @shows AS-17.2
-  test('is an event with the account, the network, and the first slow-down; never with the typed text', async () => {
+  test('is an event with the account, the network and the first delay, without the typed text', async () => {
     const ada = await portal.application.accounts.authenticate(ADA, PASSWORD);
     const person = ada?.reference;
     const typed = 'hunter2-in-the-wrong-field';
@@ -409,7 +412,7 @@ describe('guessing passwords', () => {
 
 describe.runIf(RUNS_ALL)('a flood of sign-ins', () => {
   // @shows AS-17.3
-  test('from one network blocks no other network, and logs one line a second', async () => {
+  test('from one network blocks no other network, and logs one line per second', async () => {
     // The worst case: no part of the flood is slowed down, and every attempt costs a hash.
     const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });
     const flooded = await startPortal({
@@ -475,9 +478,9 @@ describe.runIf(RUNS_ALL)('a flood of sign-ins', () => {
   });
 });
 
-describe('a person with an id that the store cannot keep', () => {
+describe('a person whose ID the store cannot save', () => {
   // @shows AS-4.14
-  test('gets no session: the id is an error, and no other person is loaded for it', async () => {
+  test('gets no session: the ID is an error, and no other person is loaded for it', async () => {
     const ids = ['\uD800', 'ada\0', '', 'x'.repeat(256)];
     let id = '';
     const other = await startPortal({

@@ -160,7 +160,7 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
 
   // @shows AS-11.6
-  test('does not affect others: an RS256 client gets RS256, and each refuses the tokens of the other', async () => {
+  test('does not affect others: RS256 clients get RS256, and each refuses the tokens of the other', async () => {
     const plain = await registerClient(portal);
     await signIn(await relyingParty(plain, 'RS256'));
     const refusal = { cause: { message: expect.stringContaining('"alg"') as string } };
@@ -169,7 +169,7 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
 
   // @shows AS-11.1, AS-11.6, OIDC-3.1.3.6
-  test('gets an at_hash that is the left half of the hash of its algorithm', async () => {
+  test('gets an at_hash that is the left half of the hash for its algorithm', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const whole = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', tokens.access_token, 'buffer');
     const half = whole.subarray(0, whole.length / 2).toString('base64url');
@@ -177,7 +177,7 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
 
   // @shows AS-6.8, AS-11.6, DISCOVERY-3c
-  test('has a public key in the key set with its use and nothing private; the signature has 64 bytes', async () => {
+  test('has a public key in the key set with its use and no private part; signatures have 64 bytes', async () => {
     const found = (await keySet(portal)).keys.find(({ alg }) => alg === algorithm);
     const [type, members] =
       algorithm === 'ES256'
@@ -193,14 +193,14 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
 
   // @shows AS-4.8, AS-18.14
-  test('has a key file that only this user can read, with a name that older releases skip', async () => {
+  test('has a key file that only its owner can read, with a name that older releases skip', async () => {
     const [file = ''] = await filesOf(portal, algorithm);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(path.basename(file)).not.toMatch(/^(\d+)-[A-Za-z0-9_-]+\.json$/);
   });
 });
 
-describe('registering for an algorithm', () => {
+describe('the registration of an algorithm', () => {
   let portal: RunningPortal;
   beforeAll(async () => {
     portal = await startPortal();
@@ -209,7 +209,7 @@ describe('registering for an algorithm', () => {
 
   // @shows AS-13.16
   test.each(OTHERS)(
-    '%s without a key is refused, and the refusal names the command',
+    '%s is refused without a key, and the refusal contains the command to create one',
     async (algorithm) => {
       const before = await portal.server.clients.list();
       await expect(register(portal, algorithm)).rejects.toThrow(
@@ -231,7 +231,7 @@ describe('registering for an algorithm', () => {
   test.each([
     ['without the scope openid', { scopes: ['notes:read'] }],
     [
-      'that acts as itself alone',
+      'that can only act without a person',
       { redirectUris: [], grants: ['client_credentials'], scopes: ['notes:read'] },
     ],
   ])('is refused for a client %s, which gets no ID token', async (_, registration) => {
@@ -240,13 +240,13 @@ describe('registering for an algorithm', () => {
   });
 
   // @shows AS-13.16
-  test('RS256 may be given, and is the default', async () => {
+  test('RS256 is accepted, and is the default', async () => {
     for (const { id } of [await register(portal, 'RS256'), await registerClient(portal)]) {
       expect((await portal.server.clients.find(id))?.idTokenSignedResponseAlg).toBe('RS256');
     }
   });
 
-  test('a key for another algorithm is not made', async () => {
+  test('no key is generated for an unsupported algorithm', async () => {
     const files = await readdir(portal.server.config.key_path);
     await expect(portal.server.keys.generate('PS256' as SigningAlgorithm)).rejects.toThrow(
       RangeError,
@@ -255,9 +255,9 @@ describe('registering for an algorithm', () => {
   });
 });
 
-describe('a client whose algorithm has no key any more', () => {
+describe('a client whose algorithm no longer has a key', () => {
   // @shows AS-7.7, AS-11.7
-  test('gets invalid_scope for openid before a person gets a question, and the log names the algorithm; everything else works', async () => {
+  test('gets invalid_scope only for openid, before a person is asked, with the algorithm in the log', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('ES256');
       const [client, plain] = [await register(portal, 'ES256'), await registerClient(portal)];
@@ -279,7 +279,7 @@ describe('a client whose algorithm has no key any more', () => {
   });
 
   // @shows AS-11.7
-  test('does not lose a code or refresh token, the log contains the reason, and both work once there is a key', async () => {
+  test('keeps its code and refresh token, which work again after a key is created', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('EdDSA');
       const client = await register(portal, 'EdDSA');
@@ -301,7 +301,7 @@ describe('a client whose algorithm has no key any more', () => {
   });
 
   // @shows AS-13.2, AS-13.16
-  test('is named by the doctor, with the command; a revoked client or one without openid is not', async () => {
+  test('is reported by the doctor with the command, unless it is revoked or has no openid scope', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('ES256');
       const check = async () => {
@@ -352,7 +352,7 @@ describe('a client whose algorithm has no key any more', () => {
 
 describe('the keys of several algorithms', () => {
   // @shows AS-11.2, AS-11.6
-  test('the newest of each signs, however new the others are; all are published', async () => {
+  test('are all published, and the newest of each algorithm signs, regardless of the others', async () => {
     await withPortal({}, async (portal) => {
       const { keys } = portal.server;
       const rsa = (await keys.active())?.kid;
@@ -377,7 +377,7 @@ describe('the keys of several algorithms', () => {
   });
 
   // @shows AS-5.14, AS-11.6, AS-13.7
-  test('a key is retired by a newer one of its own algorithm; the newest of each is never removed', async () => {
+  test('are retired by a newer key of the same algorithm; the newest of each is never removed', async () => {
     const clock = createClock();
     await withPortal({ clock: clock.now }, async (portal) => {
       const { keys } = portal.server;
@@ -397,7 +397,7 @@ describe('the keys of several algorithms', () => {
   });
 
   // @shows AS-2.8, AS-11.6, OIDC-10.1.1
-  test('a key that one process generates signs in another, where it is published before it signs', async () => {
+  test('sign in a process that did not generate them, where they are published first', async () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
     const config = { oauth_server: { key_path: directory } };
     await withPortal({ config }, async (one) => {
@@ -429,7 +429,7 @@ describe('the keys of several algorithms', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('setup makes the key of RS256, with any other keys in the directory, and no other key', async () => {
+  test('are not created by setup, except for a missing RS256 key', async () => {
     await withPortal({ signingKey: false }, async (portal) => {
       await portal.server.keys.generate('ES256');
       expect((await setUpServer(portal.application, portal.server)).signing_key.created).toBe(true);
@@ -444,7 +444,7 @@ describe('the keys of several algorithms', () => {
   });
 });
 
-describe('a key file that was made by hand', () => {
+describe('a key file that was created by hand', () => {
   /** Writes a key into a file like one that was made by hand, and removes the generated key. */
   async function madeByHand(
     portal: RunningPortal,
@@ -463,7 +463,7 @@ describe('a key file that was made by hand', () => {
   }
 
   // @shows AS-5.14, AS-11.9
-  test('is removed when its time has come, with any kid, and no other file is removed', async () => {
+  test('is removed after its retirement, with any kid, and no other file is removed', async () => {
     const clock = createClock();
     await withPortal({ clock: clock.now }, async (portal) => {
       const { keys, config } = portal.server;
@@ -489,7 +489,7 @@ describe('a key file that was made by hand', () => {
 
   // @shows AS-11.9
   test.each(['RS256', ...OTHERS] as const)(
-    'signs nothing if its %s halves belong to two keys: the signature could not be verified',
+    'signs nothing if its %s halves belong to different keys',
     async (made) => {
       await withPortal({ signingKey: false }, async (portal) => {
         const { publicJwk } = await portal.server.keys.generate(made);
@@ -515,12 +515,12 @@ describe('a key file that was made by hand', () => {
   });
 });
 
-describe('a key file of another algorithm than its name says', () => {
+describe('a key file whose algorithm does not match its name', () => {
   test.each([
     ['an RSA key', 'ES256', 'RS256', {}],
     ['a key for encryption', 'ES256', 'ES256', { use: 'enc' }],
-    ['a key of another algorithm', 'ES256', 'ES256', { alg: 'ES384' }],
-    ['another curve', 'EdDSA', 'EdDSA', { crv: 'X25519' }],
+    ['a key for a different algorithm', 'ES256', 'ES256', { alg: 'ES384' }],
+    ['a different curve', 'EdDSA', 'EdDSA', { crv: 'X25519' }],
     ['no private part', 'EdDSA', 'EdDSA', { d: undefined }],
     ['a key of P-256', 'RS256', 'ES256', {}],
   ] as const)('signs nothing: %s, named for %s', async (_, named, made, changes) => {
@@ -542,9 +542,9 @@ describe('a key file of another algorithm than its name says', () => {
   });
 });
 
-describe('discovery', () => {
+describe('the discovery metadata', () => {
   // @shows AS-11.8, DISCOVERY-3a
-  test('lists RS256 and every algorithm with a key, as keys come and go, without a restart', async () => {
+  test('lists RS256 and every algorithm with a key, and follows key changes without a restart', async () => {
     await withPortal({}, async (portal) => {
       const { keys } = portal.server;
       expect(await supported(portal)).toEqual(['RS256']);
@@ -558,7 +558,7 @@ describe('discovery', () => {
   });
 
   // @shows AS-11.4, AS-11.8
-  test('lists the same algorithms as before while the keys are lost', async () => {
+  test('lists the same algorithms while the keys are lost', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('ES256');
       const before = await text(portal, 'openid-configuration');
@@ -574,7 +574,7 @@ describe('discovery', () => {
 
 describe('with only RS256 keys', () => {
   // @shows AS-11.6
-  test('documents, headers and files are byte for byte as before there was a choice', async () => {
+  test('documents, headers and file names have exactly the format of earlier releases', async () => {
     await withPortal({}, async (portal) => {
       const { url } = portal;
       const [file = ''] = await readdir(portal.server.config.key_path);
@@ -610,7 +610,7 @@ describe('with only RS256 keys', () => {
   });
 
   // @shows AS-11.6, AS-11.7
-  test('so are the refusals, the log and the doctor, with the key and without', async () => {
+  test('refusals, log and doctor have exactly the texts of earlier releases, with or without a key', async () => {
     await withPortal({}, async (portal) => {
       await registerClient(portal);
       const check = async () => {

@@ -117,7 +117,7 @@ describe('the built site', () => {
     expect(built.size).toBeGreaterThan(100);
   });
 
-  test('loads nothing from elsewhere', () => {
+  test('loads nothing from other origins', () => {
     const html = [...pages()].flatMap(([file, text]) =>
       [
         ...text.matchAll(
@@ -149,17 +149,17 @@ describe('the search of the built site', () => {
     });
   }
 
-  test('answers questions in the words of users among the first three results', async () => {
+  test('has a matching page for the questions of users among the first three results', async () => {
     expect(QUESTIONS.length).toBeGreaterThanOrEqual(30);
     expect(await misses(QUESTIONS)).toEqual([]);
   });
 
-  test('answers three of four questions that it was not made with', async () => {
+  test('answers three of four questions that were not used to develop it', async () => {
     const missed = await misses(UNSEEN_QUESTIONS);
     expect(missed.length, missed.join('\n')).toBeLessThanOrEqual(UNSEEN_QUESTIONS.length / 4);
   });
 
-  test('leaves out the changelog and the decisions', async () => {
+  test('excludes the changelog and the decisions', async () => {
     const search = await searchOfSite(SITE);
     const found = ['changelog', 'decision', 'context consequences'].flatMap((words) =>
       search(words),
@@ -167,7 +167,7 @@ describe('the search of the built site', () => {
     expect(found.filter((id) => /^\/(?:changelog|decisions)\b/.test(id))).toEqual([]);
   });
 
-  test('asks for pages that exist', () => {
+  test('is tested with pages that exist', () => {
     const named = [...QUESTIONS, ...UNSEEN_QUESTIONS].flatMap(([, ...pages]) => pages);
     const missing = named.filter(
       (page) => !existsSync(path.join(BUILT, page.replace(/\/$/, '/index') + '.html')),
@@ -176,7 +176,7 @@ describe('the search of the built site', () => {
   });
 });
 
-describe('the site in a real Chromium', () => {
+describe('the site in Chromium', () => {
   let browser: Browser;
   let context: BrowserContext | null = null;
   /** The errors, and the requests to other origins, while a page is shown. */
@@ -222,7 +222,7 @@ describe('the site in a real Chromium', () => {
     page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
   test.each(LOOKS.slice(0, SCALE.sitePages))(
-    '%s, %i wide, dark: %s: WCAG 2.2 AA, and no sideways scrolling',
+    '%s, %i wide, dark: %s: meets WCAG 2.2 AA, and has no horizontal scrolling',
     async (at, width, dark) => {
       const page = await open(at, { width, dark });
       expect(
@@ -246,7 +246,7 @@ describe('the site in a real Chromium', () => {
     },
   );
 
-  test('finds typed text, and leads there', async () => {
+  test('finds typed text, and links to it', async () => {
     const page = await open('/');
     await page.getByRole('button', { name: 'Search' }).first().click();
     await page.getByRole('searchbox').fill('token is used twice');
@@ -270,7 +270,7 @@ describe('the site in a real Chromium', () => {
     expect(found).toContainEqual(expect.stringMatching(/concepts\/sessions|host-contract/));
   });
 
-  test('copies a code block by its button', async () => {
+  test('copies a code block with its button', async () => {
     const page = await open('/mounting/express');
     await context?.grantPermissions(['clipboard-read', 'clipboard-write']);
     const block = page.locator('div[class*="language-"]').first();
@@ -281,7 +281,7 @@ describe('the site in a real Chromium', () => {
       .toBe('npm install portico');
   });
 
-  test('has no link to edit a page without the URL of a repository', async () => {
+  test('has no edit link without a repository URL', async () => {
     const page = await open('/keys');
     expect(await page.getByRole('link', { name: 'Edit this page' }).count()).toBe(0);
   });
@@ -311,7 +311,7 @@ describe('the site in a real Chromium', () => {
     await expect.poll(() => openTab(page), SOON).toEqual(['Koa']);
   });
 
-  test('shows one framework at a time without script too', async () => {
+  test('shows one framework at a time without JavaScript too', async () => {
     complaints = [];
     context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();

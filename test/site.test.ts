@@ -42,7 +42,7 @@ function brokenBlocks(markdown: string): readonly string[] {
   return found;
 }
 
-describe('the site of the pages', () => {
+describe('the documentation site', () => {
   test('lists every page in a topic, and no missing page', () => {
     expect([...unlisted(ROOT), ...missing(ROOT)]).toEqual([]);
   });
@@ -51,7 +51,7 @@ describe('the site of the pages', () => {
     expect(site.problems).toEqual([]);
   });
 
-  test('has a sidebar that leads to its pages, each once', () => {
+  test('has a sidebar that links to each of its pages once', () => {
     const links = Object.values(site.sidebar).map((topics) =>
       topics.flatMap(({ items }) => items ?? []),
     );
@@ -71,7 +71,7 @@ describe('the site of the pages', () => {
     expect(Object.keys(SHORT_TITLES).filter((page) => !sources.includes(page))).toEqual([]);
   });
 
-  test('has an API page for each entry of the package, with all that it exports', () => {
+  test('has an API page for each entry point of the package, with all its exports', () => {
     const entries = publishedEntries(ROOT).map(([entry]) => entry);
     const without = entries.filter(
       (entry) => !pageAt(`reference/${path.basename(entry)}.md`).includes(`# ${entry}\n`),
@@ -81,14 +81,14 @@ describe('the site of the pages', () => {
     expect(pageAt('reference/resource-server.md')).toContain('- **`clientSecret`**: The client');
   });
 
-  test('has the pages of every folder of docs/', () => {
+  test('contains the pages of every folder of docs/', () => {
     const pages = globSync('docs/**/*.md', { cwd: ROOT });
     const sources = new Set(site.pages.map(({ source }) => source));
     expect(pages.filter((page) => !sources.has(page))).toEqual([]);
   });
 });
 
-describe('the plain text of the site, for language models', () => {
+describe('the plain text of the site for language models', () => {
   const files = plainFiles(site, '/docs/');
   const list = files.get('llms.txt') ?? '';
   const full = files.get('llms-full.txt') ?? '';
@@ -115,20 +115,20 @@ describe('the plain text of the site, for language models', () => {
     expect(full).not.toMatch(/^\|.* {4}/m);
   });
 
-  test('has each page as Markdown, beside its HTML', () => {
+  test('contains each page as Markdown, next to its HTML', () => {
     expect(files.get('mounting/express.md')).toMatch(/^# Add OAuth to an Express application\n/);
   });
 });
 
-describe('the link to edit a page', () => {
+describe('the edit link of a page', () => {
   const edited = (repository: string | null) =>
     new Map(readSite(ROOT, repository).pages.map(({ place, frontmatter }) => [place, frontmatter]));
 
-  test('is on no page without the URL of a repository', () => {
+  test('is missing without a repository URL', () => {
     expect([...edited(null).values()].filter(({ editLink }) => editLink !== false)).toEqual([]);
   });
 
-  test('leads to the file of the page, and is not on a page that a script writes', () => {
+  test('leads to the source file of the page, and is missing on generated pages', () => {
     const pages = edited('https://code.example/blob/main');
     expect(pages.get('keys.md')).toEqual({ source: 'https://code.example/blob/main/docs/keys.md' });
     expect(pages.get('messages.md')).toEqual({ editLink: false });
@@ -136,8 +136,8 @@ describe('the link to edit a page', () => {
   });
 });
 
-describe('a page of the site', () => {
-  test('links to pages of the site, and names other files of the repository', () => {
+describe('a page of the documentation site', () => {
+  test('links to pages of the site, and only names other files of the repository', () => {
     expect(pageAt('readme.md')).toContain('](./mounting/express.md)');
     expect(pageAt('architecture.md')).toContain('](./decisions/index.md)');
     expect(pageAt('mounting/nest.md')).toContain(
@@ -149,7 +149,7 @@ describe('a page of the site', () => {
     );
   });
 
-  test('leaves out what is for the tests, and no code', () => {
+  test('omits markers for the tests, and no code', () => {
     const page = pageAt('readme.md');
     expect(page).not.toContain('declare const users');
     expect(page).toContain('const host: Host<Request>');
@@ -158,14 +158,14 @@ describe('a page of the site', () => {
     ).toEqual([]);
   });
 
-  test('is not a template: braces of a page are braces', () => {
+  test('contains no template syntax outside of code blocks', () => {
     const outside = site.pages.filter(({ markdown }) =>
       markdown.replaceAll(/^```[^]*?^```$/gm, '').includes('{{'),
     );
     expect(outside.map(({ source }) => source)).toEqual([]);
   });
 
-  test('has code blocks that begin and end where they were written', () => {
+  test('has code blocks that start and end as in the source', () => {
     const broken = site.pages.flatMap(({ source, markdown }) =>
       brokenBlocks(markdown).map((problem) => `${source}: ${problem}`),
     );

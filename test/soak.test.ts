@@ -28,7 +28,7 @@ const MOST_BYTES: Readonly<Record<PathName, number>> = {
   'ID tokens': 8000,
 };
 
-describe('a call leaves nothing in a small heap: MCP as JSON, streaming and with a caller who disconnects; registration, consent with a document, challenges, repeated refreshes, signing clients, organizations, and operator commands', () => {
+describe('no memory leak in a small heap after many calls, on', () => {
   // @shows MCP-8.12
   test.each(
     SOAKED.slice(0, SCALE.soakedMounts).map((mount, index) => [mount, pathsOf(index)] as const),

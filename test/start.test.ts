@@ -32,7 +32,7 @@ describe('npm start', () => {
   const kept = async () =>
     JSON.parse(await readFile(path.join(storage, 'relying-party.json'), 'utf8')) as unknown;
 
-  test('prints where to go and as whom to sign in, and both work', async () => {
+  test('prints the URLs and the accounts for sign-in, and both applications respond', async () => {
     const both = await startBoth();
     expect(both.stdout()).toContain(`http://localhost:${env['PORT']}`);
     expect(both.stdout()).toContain(`http://localhost:${env['RP_PORT']}`);
@@ -42,7 +42,7 @@ describe('npm start', () => {
     expect(await both.stop('SIGINT')).toBe(0);
   });
 
-  test('a second start keeps the people and the client', async () => {
+  test('keeps the people and the client when it runs a second time', async () => {
     const before = await kept();
     const both = await startBoth();
     expect(await kept()).toEqual(before);
@@ -58,7 +58,7 @@ describe('npm start', () => {
     expect(await both.stop()).toBe(0);
   });
 
-  test('the relying party reaches consent with its client', async () => {
+  test('starts a relying party that reaches the consent screen with its client', async () => {
     const both = await startBoth();
     const relyingParty = createVisitor(`http://localhost:${env['RP_PORT']}`);
     const signIn = await relyingParty.post('/sign-in', {});
@@ -76,7 +76,7 @@ describe('npm start', () => {
     await both.stop();
   });
 
-  test('a port in use is reported in one clear line', async () => {
+  test('reports a port in use in one clear line', async () => {
     const both = await startBoth();
     const second = start([path.join(ROOT, 'examples', 'start.ts')], { cwd: ROOT, env });
     await second.says(`Port ${env['PORT']} is in use`);
@@ -85,7 +85,7 @@ describe('npm start', () => {
     await both.stop();
   });
 
-  test('under APP_ENV=prod nothing is seeded', async () => {
+  test('does not create sample data with APP_ENV=prod', async () => {
     const empty = await mkdtemp(path.join(tmpdir(), 'portico-prod-'));
     const prod = { APP_ENV: 'prod', PUBLIC_URL: 'https://portal.example', STORAGE_DIR: empty };
     const portal = await startBoth(prod);

@@ -87,9 +87,9 @@ describe.each<[string, Settings]>([
     'a window for refreshing again',
     { code: 60, access: 3600, refresh: 9000, consent: 600, retry: 30 },
   ],
-])('%s', (name, settings) => {
+])('the model of %s', (name, settings) => {
   // @shows AS-5.1, AS-5.2, AS-5.4, AS-5.5, AS-5.6, AS-5.7, AS-5.8, AS-5.9, AS-5.10, AS-5.11, AS-5.15, AS-5.16, AS-5.17, AS-5.18, AS-6.16, AS-8.7, AS-8.9, AS-9.6, AS-9.8, AS-10.1, AS-10.2, AS-10.3, AS-10.4, AS-10.5, AS-12.4, AS-18.1, AS-18.2, AS-18.3, AS-18.8, AS-18.9, AS-18.24, AS-22.7, AS-24.4, AS-30.3, AS-30.4, AS-30.5, AS-31.1, AS-31.5, AS-31.6, AS-31.8
-  test('with any order of the actions of clients, people and operators, at the same time and with a failing store: the responses and the valid tokens follow the rules', async () => {
+  test('matches all responses and valid tokens, with random concurrent actions and store failures', async () => {
     const { together, faults, samples, answers } = await holdAgainstModel(name, settings);
     if (PATH !== undefined) return;
     const issued = answers['refresh: tokens'] ?? 0;

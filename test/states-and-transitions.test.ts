@@ -51,9 +51,9 @@ const credentials = (secret: string) =>
 const accepts = async (secret: string) =>
   (await errorOf(await credentials(secret))) === 'invalid_grant';
 
-describe('States and transitions', () => {
+describe('the states of codes, tokens, clients, accounts, secrets, requests and keys', () => {
   // @shows AS-5.1
-  test('authorization code issued, token request (authorization code grant), correct client, redirect URI and PKCE verifier, within code_ttl: spent; access token, refresh token (and ID token when openid was granted) are issued', async () => {
+  test('a code is exchanged for tokens once, within code_ttl, with an ID token only for openid', async () => {
     const issued = await code();
     clock.advance(59);
     const tokens = await bodyOf(await exchangeCode(portal, client, issued));
@@ -99,7 +99,7 @@ describe('States and transitions', () => {
       },
     ],
   ])(
-    'authorization code issued, token request, wrong %s: spent; the exchange fails; the code is never accepted again',
+    'a code that is sent with a wrong %s is used up, and never accepted again',
     async (_, offer) => {
       const issued = await code();
       expect((await offer(issued)).status).toBe(400);
@@ -108,7 +108,7 @@ describe('States and transitions', () => {
   );
 
   // @shows AS-5.3
-  test("authorization code issued, token request, failure on the server's side: unchanged (rolled back); nothing was issued, nothing was spent", async () => {
+  test('a code stays valid after a server error during the exchange, and nothing is issued', async () => {
     const issued = await code();
     const { database } = portal.application;
     const tokensBefore = await countOf('oauth_access_tokens');
@@ -120,7 +120,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.4
-  test('refresh token valid, refresh request, token unused: replaced by a successor in the same family; old token is invalid at once; there is no grace window', async () => {
+  test('a refresh token is replaced by a successor, and is invalid immediately without a retry window', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await bodyOf(await refresh(portal, client, first.refresh_token));
     expect(second.refresh_token).not.toBe(first.refresh_token);
@@ -130,7 +130,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.5
-  test('refresh token used, refresh request with the same token again (replay), replay detected: whole family revoked; a successor too', async () => {
+  test('a refresh token that is reused revokes the whole family, including the successor', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await bodyOf(await refresh(portal, client, first.refresh_token));
     const third = await bodyOf(await refresh(portal, client, second.refresh_token));
@@ -140,7 +140,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.5, AS-18.8
-  test('refresh token used, replay detected also after it would have expired, and after rows were pruned', async () => {
+  test('a refresh token that is reused is detected even after its expiry and after pruning', async () => {
     const first = await obtainTokens(portal, client, ADA);
     clock.advance(20 * 86_400);
     const second = await bodyOf(await refresh(portal, client, first.refresh_token));
@@ -152,7 +152,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.6
-  test('client registered, client revoked: revoked; all tokens issued to it are revoked with it', async () => {
+  test('a client that is revoked loses all its tokens', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     await portal.server.clients.revoke(client.id);
     expect(await opens(tokens)).toBe(401);
@@ -160,7 +160,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.7
-  test('account active, account can no longer sign in: inactive; no token issued, no ID token minted, no UserInfo answered, for that account everywhere at once', async () => {
+  test('an account that can no longer sign in gets no tokens, and its tokens stop working everywhere', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const issued = await code();
     const visitor = await portal.signedIn(ADA);
@@ -181,7 +181,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.8, AS-16.2
-  test('client secret current, oauth:client:rotate-secret, default: new secret current, previous secret still accepted; previous accepted for the overlap (default one day); at most two secrets are accepted; rotating again inside a window drops the older one', async () => {
+  test('a rotated client secret stays valid for one day, or until the next rotation', async () => {
     const { secret: second } = await portal.server.clients.rotateSecret(client.id);
     expect([await accepts(client.secret), await accepts(second)]).toEqual([true, true]);
     clock.advance(86_399);
@@ -192,7 +192,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.9
-  test('previous secret accepted, oauth:client:rotate-secret <client_id> --now: previous secret ended immediately; the client breaks until redeployed', async () => {
+  test('a client secret is invalid immediately after a rotation without an overlap', async () => {
     await portal.server.clients.rotateSecret(client.id);
     expect(await accepts(client.secret)).toBe(true);
     const { secret } = await portal.server.clients.rotateSecret(client.id, 0);
@@ -200,7 +200,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.10
-  test('previous secret accepted, time, overlap window elapsed: previous secret ended; lapses by itself; nothing has to run', async () => {
+  test('a rotated client secret becomes invalid automatically after the overlap', async () => {
     await portal.server.clients.rotateSecret(client.id, 600);
     clock.advance(599);
     expect(await accepts(client.secret)).toBe(true);
@@ -209,7 +209,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.11
-  test('consent request pending, POST /oauth/authorize, same browser and same person as when asked, within consent_ttl: answered; code issued on consent', async () => {
+  test('a consent request is answered only in its browser and within consent_ttl, and gives a code', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client));
     const elsewhere = await portal.signedIn(ADA);
@@ -224,7 +224,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.12
-  test('consent request pending, another person signs in before the answer: void', async () => {
+  test('a consent request is void if a different person signs in before the answer', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client));
     await signIn(visitor, await visitor.get('/login'), GRACE);
@@ -234,7 +234,7 @@ describe('States and transitions', () => {
   });
 
   // @shows AS-5.13, AS-5.14
-  test("signing key active, oauth:keys:generate: retired (still published); the new key signs from then on. signing key retired, oauth:keys:prune, old enough, counted from when the key stopped signing: removed; the active key is never removed; an age shorter than an ID token's lifetime is refused", async () => {
+  test('a signing key is replaced by a newer one, stays published, and is pruned only when old enough', async () => {
     const { keys } = portal.server;
     const before = await signingKid(await obtainTokens(portal, client, ADA));
     clock.advance(1_000_000);
@@ -251,15 +251,15 @@ describe('States and transitions', () => {
   });
 });
 
-describe('Errors', () => {
+describe('the error', () => {
   // @shows AS-15.1
-  test('no usable bearer token at a protected host endpoint: 401', async () => {
+  test('for a request to the host without a usable bearer token is 401', async () => {
     expect((await fetch(`${portal.url}/api/notes`)).status).toBe(401);
     expect((await callApi(portal, '/api/notes', 'garbage')).status).toBe(401);
   });
 
   // @shows AS-15.2
-  test('token lacks the scope, or the person lacks the backing permission: 403', async () => {
+  test('for a token without the scope, or a person without the permission, is 403', async () => {
     const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
     expect(await opens(narrow)).toBe(403);
     const tokens = await obtainTokens(portal, client, ADA);
@@ -282,7 +282,7 @@ describe('Errors', () => {
   });
 
   // @shows AS-15.5
-  test('redirect_uri missing at authorization or token request: protocol error (RFC 6749 section 4.1.3)', async () => {
+  test('for a missing redirect_uri is 400 or invalid_request, without a redirect', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client, { redirect_uri: undefined }));
     expect([page.status, page.headers.get('location')]).toEqual([400, null]);
@@ -291,7 +291,7 @@ describe('Errors', () => {
   });
 
   // @shows AS-15.6
-  test('authorization code offered with wrong client, redirect URI or verifier: exchange fails; code is spent', async () => {
+  test('for a wrong verifier is invalid_grant, and the code is used up', async () => {
     const issued = await code();
     const wrong = await exchangeCode(portal, client, issued, { code_verifier: 'y'.repeat(43) });
     expect(await errorOf(wrong)).toBe('invalid_grant');
@@ -299,7 +299,7 @@ describe('Errors', () => {
   });
 
   // @shows AS-15.7
-  test('replayed refresh token: rejected; family revoked', async () => {
+  test('for a reused refresh token is invalid_grant, and its family is revoked', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await bodyOf(await refresh(portal, client, first.refresh_token));
     expect(await errorOf(await refresh(portal, client, first.refresh_token))).toBe('invalid_grant');
@@ -307,7 +307,7 @@ describe('Errors', () => {
   });
 
   // @shows AS-10.2, AS-15.9
-  test('public client given the introspection grant: refused at registration and at the endpoint', async () => {
+  test('for a public client with the grant introspection appears at registration and at the endpoint', async () => {
     const registration = registerClient(portal, { public: true, grants: ['introspection'] });
     await expect(registration).rejects.toThrow(
       'A public client cannot have the grant introspection',
@@ -325,7 +325,7 @@ describe('Errors', () => {
   });
 
   // @shows AS-15.10
-  test('inactive account: nothing issued and nothing answered for it', async () => {
+  test('for a suspended account appears at refresh, UserInfo and the authorization endpoint', async () => {
     const tokens = await obtainTokens(portal, client, GRACE);
     const visitor = await portal.signedIn(GRACE);
     await portal.suspend(GRACE);
@@ -340,11 +340,11 @@ describe('Errors', () => {
   });
 });
 
-describe('Errors, with an audience', () => {
+describe('with a configured audience,', () => {
   const audience = 'https://api.example/';
 
   // @shows AS-2.4, AS-15.8, RFC7662-4a, RFC8707-3, RFC9700-2.3b
-  test('token granted for a target other than the configured audience: treated as no token', async () => {
+  test('a token that was granted for a different target counts as no token', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const restarted = await startPortal({ config: { oauth_server: { audience } } });
     try {
@@ -372,7 +372,7 @@ describe('Errors, with an audience', () => {
   });
 
   // @shows AS-4.2, AS-7.3, AS-10.4, AS-20.1, RFC7662-2.2b, RFC8707-2.1
-  test('the audience is decided at authorization and kept through every refresh, whatever happens to the client later', async () => {
+  test('the audience is fixed at authorization, and stays the same after refreshes and client changes', async () => {
     const confined = await startPortal({ config: { oauth_server: { audience } } });
     try {
       const application = await registerClient(confined);

@@ -60,9 +60,9 @@ const write = (tokens: Tokens) =>
     body: '{"text":"Hello"}',
   });
 
-describe('what was granted before stays granted', () => {
+describe('access that was granted before', () => {
   // @shows AS-8.18
-  test('a client that requests one more scope has both, also after a refresh; the first authorization continues', async () => {
+  test('stays if the client requests one more scope, also after a refresh', async () => {
     await newClient();
     const first = await ask('notes:read');
     expect([await read(first), await write(first)]).toEqual([200, 403]);
@@ -114,7 +114,7 @@ describe('what was granted before stays granted', () => {
     expect(scopesOf(unbound)).toEqual(['notes:read']);
   });
 
-  test('the page shows everything that will be granted', async () => {
+  test('is shown on the page with everything that will be granted', async () => {
     await newClient();
     await ask('notes:read');
     const visitor = await portal.signedIn(ADA);
@@ -125,11 +125,11 @@ describe('what was granted before stays granted', () => {
   });
 });
 
-describe('nothing else is added', () => {
+describe('a request for one more scope', () => {
   const granted = async (scope: string, email = ADA) => scopesOf(await ask(scope, email));
 
   // @shows AS-8.18
-  test('of what another person allowed, or another client received', async () => {
+  test('does not add what a different person allowed, or a different client received', async () => {
     await newClient();
     await ask('notes:read');
     await portal.grant(GRACE, 'notes.edit');
@@ -147,7 +147,7 @@ describe('nothing else is added', () => {
   }
 
   // @shows AS-8.18
-  test('of what was revoked or has expired', async () => {
+  test('does not add what was revoked or has expired', async () => {
     await newClient();
     await revoke(await ask('notes:read'));
     expect(await granted('notes:write')).toEqual(['notes:write']);
@@ -157,7 +157,7 @@ describe('nothing else is added', () => {
     expect(await granted('notes:write')).toEqual(['notes:write']);
   });
 
-  test('that the person no longer holds; and nothing is granted if they hold nothing of the request', async () => {
+  test('does not add scopes whose permission the person lost, and is denied without any permission', async () => {
     await newClient();
     await ask('notes:read');
     onTestFinished(async () => {
@@ -174,7 +174,7 @@ describe('nothing else is added', () => {
     expect(answer.searchParams.get('error')).toBe('access_denied');
   });
 
-  test('like openid, which each request must ask for, or an ID token', async () => {
+  test('does not add openid or an ID token, which each request must request', async () => {
     await newClient();
     await ask('openid profile notes:read');
     const more = await ask('notes:write');
@@ -182,7 +182,7 @@ describe('nothing else is added', () => {
     expect(more).not.toHaveProperty('id_token');
   });
 
-  test('of what is revoked between the page and the answer', async () => {
+  test('does not add access that is revoked before the person answers', async () => {
     await newClient();
     const before = await ask('notes:read');
     const visitor = await portal.signedIn(ADA);
@@ -197,9 +197,12 @@ describe('nothing else is added', () => {
 
   // @shows AS-8.18
   test.each([
-    ['by Allow', (visitor: Visitor, page: Response) => visitor.submit(page, { decision: 'allow' })],
-    ['when the page is loaded again', (visitor: Visitor, page: Response) => visitor.get(page.url)],
-  ])('and nothing is granted %s once the person holds nothing of the request', async (_, goOn) => {
+    [
+      'after Allow',
+      (visitor: Visitor, page: Response) => visitor.submit(page, { decision: 'allow' }),
+    ],
+    ['after a reload of the page', (visitor: Visitor, page: Response) => visitor.get(page.url)],
+  ])('grants nothing %s if the person has lost all its permissions', async (_, goOn) => {
     await newClient();
     await ask('notes:read');
     const visitor = portal.visitor();
@@ -228,7 +231,7 @@ test('without challenges a second authorization has only the requested scopes', 
 });
 
 // @shows AS-8.18
-test('access that an organization gave is not stored as if the person had allowed it', async () => {
+test('access from an organization does not count as allowed by the person', async () => {
   const idp = await startIdentityProvider();
   onTestFinished(() => idp.close());
   const given = await startPortal({

@@ -167,9 +167,9 @@ const TABLES = {
   mysql: 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = database()',
 } as const;
 
-describe('the schema', () => {
+describe('the database schema', () => {
   // @shows AS-4.4, AS-4.8, AS-4.11, AS-20.1
-  test('has tables with the prefix oauth_ and no others; families are in one of them, signing keys in none', async () => {
+  test('has only tables with the prefix oauth_, one table for families and none for signing keys', async () => {
     const { rows } = await database.execute<{ name: string }>(TABLES[database.dialect]);
     const names = rows
       .map(({ name: table }) => table)
@@ -190,9 +190,9 @@ describe('the schema', () => {
   });
 });
 
-describe('a value that works once', () => {
+describe('a single-use value', () => {
   // @shows AS-23.4
-  test('is marked as used once, by the first process, and removed when it has expired', async () => {
+  test('is marked as used once, by the first process, and removed after it has expired', async () => {
     for (let round = 0; round < 20; round += 1) {
       const use = { hash: name('use'), expiresAt: NOW };
       const claimed = await many(8, (each) => each.singleUses.claimSingleUse(use));
@@ -208,7 +208,7 @@ describe('a value that works once', () => {
   });
 });
 
-test('a store that is opened later finds the rows of the first: a use, a token and a stored response', async () => {
+test('a store that is opened later finds the rows of the first: a use, a token, a response', async () => {
   await database.execute('DELETE FROM oauth_single_uses');
   const use = { hash: name('use'), expiresAt: NOW - HOUR };
   expect(await store.singleUses.claimSingleUse(use)).toBe(true);
@@ -235,9 +235,9 @@ test('a store that is opened later finds the rows of the first: a use, a token a
   });
 });
 
-describe('clients', () => {
+describe('clients in the store', () => {
   // @shows AS-4.1, AS-4.12, AS-18.7
-  test('are found by their id byte by byte: case and trailing spaces count', async () => {
+  test('are found by the exact bytes of their ID, including case and trailing spaces', async () => {
     const one = await newClient({ id: 'Some-Client' });
     const two = await newClient({ id: 'some-client' });
     expect(await other.clients.findClient(one.id)).toEqual(one);
@@ -253,7 +253,7 @@ describe('clients', () => {
   });
 
   // @shows AS-4.1, AS-11.6
-  test('keep their keys and their ID token algorithm; a row of an old release is treated as RS256, web and operator', async () => {
+  test('keep their keys and ID token algorithm, and rows of old releases get the default values', async () => {
     const { id } = await newClient({ idTokenSignedResponseAlg: 'EdDSA' });
     expect((await other.clients.findClient(id))?.idTokenSignedResponseAlg).toBe('EdDSA');
     const keys = { jwks: '{"keys":[]}', jwksUri: null, algorithm: 'PS256' };
@@ -289,7 +289,7 @@ describe('clients', () => {
   });
 
   // @shows AS-30.2, AS-30.6
-  test('change only from the state that was read: one of several simultaneous changes succeeds, even if they differ in case or a space', async () => {
+  test('change only from the state that was read, so one of several simultaneous changes succeeds', async () => {
     const read = await newClient({ name: 'An application' });
     const changes = ['an application', 'An application ', 'Another', 'AN APPLICATION'].map(
       (each) => ({
@@ -336,7 +336,7 @@ describe('clients', () => {
   });
 
   // @shows AS-30.8
-  test('are listed in the order of their ids, byte by byte, from any id on', async () => {
+  test('are listed in the byte order of their IDs, starting after any ID', async () => {
     const ids = ['!', 'A', 'A ', 'B', 'a', 'b', 'https://client.example/', '~'].map(
       (each) => `order ${each}`,
     );
@@ -353,7 +353,7 @@ describe('clients', () => {
   });
 
   // @shows AS-4.1
-  test('rotate their secret only while they are valid and have one; the previous one is never valid for longer than before', async () => {
+  test('rotate their secret only while valid, and the previous secret never gets a longer lifetime', async () => {
     const { id } = await newClient({ secretHash: 'first' });
     expect(await store.clients.rotateSecret(id, 'second', NOW + HOUR)).toBe(true);
     expect(await store.clients.rotateSecret(id, 'third', NOW + 2 * HOUR)).toBe(true);
@@ -393,7 +393,7 @@ describe('clients', () => {
   });
 
   // @shows AS-13.20
-  test('blocked before they are stored, stay blocked, also if a person sees them at that moment', async () => {
+  test('stay blocked if they are blocked before they are stored, also while a person opens them', async () => {
     for (let round = 0; round < 10; round += 1) {
       const about = { registeredBy: 'document', public: true, secretHash: null } as const;
       const client = clientNamed(`https://client.example/${name('document')}`, about);
@@ -423,7 +423,7 @@ describe('clients', () => {
     });
 
   // @shows AS-21.7
-  test('read in two versions at once, keep the first one, and are read again', async () => {
+  test('keep the first of two versions that were fetched at once, and are fetched again', async () => {
     const client = documentClient();
     const read = (uri: string) => ({ ...client, redirectUris: [`https://client.example/${uri}`] });
     await store.documentClients.keepDocumentClient(read('first'), NOW + HOUR, null);
@@ -444,7 +444,7 @@ describe('clients', () => {
   });
 
   // @shows AS-13.26
-  test('blocked once and unblocked once, count as never read, until their document is read again', async () => {
+  test('can be blocked and unblocked once, and count as never fetched until the next fetch', async () => {
     const client = documentClient();
     await store.documentClients.keepDocumentClient(client, NOW + HOUR, null);
     expect(await store.documentClients.unblockDocumentClient(client.id, NOW)).toBe(false);
@@ -486,7 +486,7 @@ describe('clients', () => {
   });
 
   // @shows AS-13.26
-  test('unblocked by a lost commit, are unblocked if it took effect, and blocked if not', async () => {
+  test('are unblocked after a lost commit if it took effect, and stay blocked otherwise', async () => {
     const lossy = createLossyStore(database);
     lossy.whenLost = () => (lossy.isAway = false);
     const losing = new Store(lossy.database, () => true);
@@ -520,7 +520,7 @@ describe('clients', () => {
   });
 
   // @shows AS-13.26
-  test('unblocked while their tokens are used, keep none of the tokens valid', async () => {
+  test('have no valid token left after they are unblocked, even if tokens are used at that moment', async () => {
     for (let round = 0; round < 15; round += 1) {
       const client = documentClient();
       await store.documentClients.keepDocumentClient(client, NOW + HOUR, null);
@@ -590,7 +590,7 @@ describe('clients', () => {
   });
 
   // @shows AS-5.6, AS-18.3
-  test('revoked once, take every token with them', async () => {
+  test('are revoked once, together with all their tokens', async () => {
     const { family, code } = await authorization();
     const issued = tokens();
     await store.codes.spendCode(code, issued, NOW);
@@ -636,7 +636,7 @@ describe('clients that register themselves', () => {
   };
 
   // @shows AS-18.6, AS-22.6
-  test('of many simultaneous ones of one network, in two processes, as many register as allowed', async () => {
+  test('of one network register up to its limit, even simultaneously in two processes', async () => {
     const network = name('network');
     const answers = await many(24, (each) =>
       each.registrations.registerClient(registrationOf({ network }), limits, NOW),
@@ -653,7 +653,7 @@ describe('clients that register themselves', () => {
   });
 
   // @shows AS-18.6, AS-22.6
-  test('of many networks stay unused up to the limit; the oldest is removed if it is older than the period', async () => {
+  test('stay unused up to the total limit; the oldest is removed if it is older than the period', async () => {
     const unused = (await unusedNow()) + 4;
     const first = clientNamed(name('registered'), {
       registeredBy: 'registration',
@@ -678,7 +678,7 @@ describe('clients that register themselves', () => {
   });
 
   // @shows AS-18.6, AS-22.10
-  test('of many with one initial access token, in two processes, as many register as it has uses', async () => {
+  test('register as often as an initial access token allows, even simultaneously in two processes', async () => {
     const { id, hash } = await initialToken(3);
     const network = name('network');
     const answers = await many(12, (each) =>
@@ -703,7 +703,7 @@ describe('clients that register themselves', () => {
   });
 
   // @shows AS-22.10
-  test('with an initial access token register even if there are many unverified clients, and replace none of them', async () => {
+  test('with an initial access token register regardless of unverified clients, and replace none', async () => {
     const { hash } = await initialToken(1);
     const none = { ...limits, unused: 0 };
     const stranger = registrationOf();
@@ -814,8 +814,8 @@ describe('clients that register themselves', () => {
   });
 });
 
-describe('an invalid access token has its reason', () => {
-  test('unknown, expired, of a revoked authorization or of a revoked client', async () => {
+describe('an access token that is not accepted', () => {
+  test('is unknown, expired, of a revoked authorization or of a revoked client', async () => {
     const { code } = await authorization();
     const issued = tokens();
     const { accessToken: token } = issued;
@@ -846,7 +846,7 @@ describe('an invalid access token has its reason', () => {
   });
 });
 
-test('an access token ends when its client loses the grant that issued it', async () => {
+test('an access token becomes invalid when its client loses the grant type that issued it', async () => {
   const service = await newClient({ grants: ['client_credentials'] });
   const token = newAccessToken();
   await store.accessTokens.issueClientToken(service.id, null, token, NOW);
@@ -878,9 +878,9 @@ test('no stored response is found for a family without one, or for an unknown fa
   expect(await store.refreshTokens.findKeptAnswer(name('family'))).toBeNull();
 });
 
-describe('subjects', () => {
+describe('subjects in the store', () => {
   // @shows AS-4.7
-  test('are assigned once, however many ask at the same moment', async () => {
+  test('are assigned once, even with many simultaneous requests', async () => {
     const who = person();
     const assigned = await many(20, (each, index) =>
       each.subjects.assignSubject(who, name(`subject${index}`)),
@@ -889,7 +889,7 @@ describe('subjects', () => {
   });
 
   // @shows AS-4.6, AS-4.12
-  test('differ for people whose ids differ in case or by a trailing space', async () => {
+  test('differ for people whose IDs differ only in case or a trailing space', async () => {
     const ids = ['Ada', 'ada', 'ada ', 'ADA', 'ädä', 'ada̋'];
     const subjects = await Promise.all(
       ids.map((id) => store.subjects.assignSubject({ provider: 'accounts', id }, name('subject'))),
@@ -898,8 +898,8 @@ describe('subjects', () => {
   });
 });
 
-describe('consent', () => {
-  test('is stored once under one id, and replaced only if it is unchanged since it was read', async () => {
+describe('a consent request in the store', () => {
+  test('is stored once under its ID, and replaced only if it is unchanged since it was read', async () => {
     const asked = { person: person(), scopes: ['openid', 'notes:read'] };
     const request = requestOf(await newClient(), { asked });
     expect(await many(6, (each) => each.consentRequests.insertConsentRequest(request))).toSatisfy(
@@ -937,7 +937,7 @@ describe('consent', () => {
   });
 
   // @shows AS-8.9
-  test('is answered once, by the person to whom it was shown, in time', async () => {
+  test('is answered once, in time, by the person to whom it was shown', async () => {
     const client = await newClient();
     const asked = { person: person(), scopes: ['openid'] };
     const request = requestOf(client, { asked });
@@ -955,7 +955,7 @@ describe('consent', () => {
   });
 
   // @shows AS-18.1
-  test('whose code cannot be stored is not answered', async () => {
+  test('stays unanswered if its code cannot be stored', async () => {
     const { family } = await authorization();
     const client = await newClient();
     const asked = { person: person(), scopes: ['openid'] };
@@ -973,7 +973,7 @@ describe('consent', () => {
   });
 });
 
-describe('a use with an outcome that the store could not report', () => {
+describe('a write whose result the store could not report', () => {
   const lossy = () => {
     const losing = createLossyStore(database);
     losing.whenLost = () => (losing.isAway = false);
@@ -981,7 +981,7 @@ describe('a use with an outcome that the store could not report', () => {
   };
 
   // @shows AS-18.9
-  test('of a code or refresh token: it happened or is refused, never happens late, and can be repeated', async () => {
+  test('for a code or refresh token takes effect or is refused, is never late, and can be retried', async () => {
     const { losing, lossyStore } = lossy();
     const { family, code } = await authorization();
     const [first, second] = [tokens(), tokens()];
@@ -1004,7 +1004,7 @@ describe('a use with an outcome that the store could not report', () => {
   });
 
   // @shows AS-18.9
-  test('of a consent: it was given or it was not, and can be given then', async () => {
+  test('for a consent takes effect or does not, and can then be retried', async () => {
     const { losing, lossyStore } = lossy();
     for (const when of ['before it took effect', 'after it took effect'] as const) {
       const client = await newClient();
@@ -1028,9 +1028,9 @@ describe('a use with an outcome that the store could not report', () => {
   });
 });
 
-describe('codes', () => {
+describe('authorization codes in the store', () => {
   // @shows AS-18.7
-  test('exchanged many times at the same time are issued once, and the other exchanges end the family', async () => {
+  test('are exchanged once in many simultaneous attempts, and the others revoke the family', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { code } = await authorization();
       const offered = Array.from({ length: 6 }, () => tokens());
@@ -1043,7 +1043,7 @@ describe('codes', () => {
   });
 
   // @shows AS-18.1
-  test('that are burnt are never exchanged; burnt after an exchange they end its tokens, in either order', async () => {
+  test('that are invalidated give no tokens, and revoke those of an earlier exchange', async () => {
     const burnt = await authorization();
     await store.codes.burnCode(burnt.code, burnt.family.clientId, NOW);
     expect(await other.codes.spendCode(burnt.code, tokens(), NOW)).toEqual({
@@ -1061,7 +1061,7 @@ describe('codes', () => {
   });
 
   // @shows AS-5.16
-  test('that another client burns after an exchange end nothing, in either order', async () => {
+  test('that a different client invalidates after an exchange revoke nothing, in either order', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { code } = await authorization();
       const issued = tokens();
@@ -1075,7 +1075,7 @@ describe('codes', () => {
   });
 
   // @shows AS-18.1
-  test('whose tokens cannot be stored are not used', async () => {
+  test('stay unused if their tokens cannot be stored', async () => {
     const taken = tokens();
     const first = await authorization();
     await store.codes.spendCode(first.code, taken, NOW);
@@ -1089,7 +1089,7 @@ describe('codes', () => {
   });
 });
 
-describe('refresh tokens and families', () => {
+describe('refresh tokens and families in the store', () => {
   async function started(): Promise<{ family: Family; first: NewTokens }> {
     const { family, code } = await authorization();
     const first = tokens();
@@ -1098,7 +1098,7 @@ describe('refresh tokens and families', () => {
   }
 
   // @shows AS-4.3
-  test('a second use of a token ends the family, including its successors', async () => {
+  test('are revoked by a second use of a token, including its successors', async () => {
     const { family, first } = await started();
     const [second, third] = [tokens(), tokens()];
     expect(
@@ -1134,7 +1134,7 @@ describe('refresh tokens and families', () => {
     (await database.execute(`SELECT 1 FROM ${table}`)).rows.length;
 
   // @shows AS-18.11
-  test('with the mark of their family do not grow with use, and each used one ends the family', async () => {
+  test('need no more rows with each refresh, and each used token revokes the family', async () => {
     for (const replayed of [0, 1, 7]) {
       const { family, first } = await started();
       const issued = [first];
@@ -1160,7 +1160,7 @@ describe('refresh tokens and families', () => {
     }
   });
 
-  test('of many simultaneous uses of one token one succeeds, and the whole family ends', async () => {
+  test('accept one of many simultaneous uses of a token, and the whole family is revoked', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { family, first } = await started();
       const token = await refreshTokenOf(first, family);
@@ -1174,7 +1174,7 @@ describe('refresh tokens and families', () => {
   });
 
   // @shows AS-5.18
-  test('of many simultaneous uses that store their response one succeeds, its response is stored, and the family stays valid', async () => {
+  test('accept one of many simultaneous uses that store a response, and the family stays valid', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { family, first } = await started();
       const token = await refreshTokenOf(first, family);
@@ -1208,7 +1208,7 @@ describe('refresh tokens and families', () => {
     }
   });
 
-  test('with the mark of another family, or a wrong one, are unknown', async () => {
+  test('are unknown with the mark of a different family, or a wrong mark', async () => {
     const { family, first } = await started();
     const hash = name('refresh');
     const find = (familyId: string, markHash: string) =>
@@ -1225,7 +1225,7 @@ describe('refresh tokens and families', () => {
     });
   });
 
-  test('a current token is not a replay, even if a caller reports it as one', async () => {
+  test('are not revoked if a caller reports the current token as a replay', async () => {
     const { family, first } = await started();
     const token = await refreshTokenOf(first, family);
     expect(await other.authorizations.revokeReplayed({ ...token, used: true }, NOW)).toBe(false);
@@ -1233,7 +1233,7 @@ describe('refresh tokens and families', () => {
   });
 
   // @shows AS-5.5, AS-18.2, RFC7009-2.1g
-  test('after a simultaneous rotation and revocation no token is valid', async () => {
+  test('have no valid token after a simultaneous rotation and revocation', async () => {
     for (let round = 0; round < 25; round += 1) {
       const { family, first } = await started();
       const token = await refreshTokenOf(first, family);
@@ -1254,7 +1254,7 @@ describe('refresh tokens and families', () => {
     );
   });
 
-  test('an access token can be revoked only by its own client', async () => {
+  test('have access tokens that only their client can revoke', async () => {
     const { family, first } = await started();
     const { accessToken: token } = first;
     for (const [offered, by] of [
@@ -1273,7 +1273,7 @@ describe('refresh tokens and families', () => {
   });
 
   // @shows AS-18.3, AS-19.12
-  test('an access token is revoked once', async () => {
+  test('have access tokens that are revoked once', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { family, first } = await started();
       const revoked = await many(6, (each) =>
@@ -1284,7 +1284,7 @@ describe('refresh tokens and families', () => {
   });
 
   // @shows AS-19.12
-  test('an ended access token is not reported as revoked, and is removed', async () => {
+  test('have ended access tokens, which are not reported as revoked, and are removed', async () => {
     const ended: readonly ((of: Family) => unknown)[] = [
       ({ id }) => store.authorizations.revokeFamily(id, NOW),
       ({ clientId }) =>
@@ -1313,7 +1313,7 @@ describe('refresh tokens and families', () => {
   });
 
   // @shows AS-18.4
-  test('an access token is valid until its last millisecond', async () => {
+  test('have access tokens that are valid until their last millisecond', async () => {
     const { first } = await started();
     expect([await lives(first, NOW + HOUR - 1), await lives(first, NOW + HOUR)]).toEqual([
       true,
@@ -1321,7 +1321,7 @@ describe('refresh tokens and families', () => {
     ]);
   });
 
-  test("a person's authorizations are the living ones, oldest first", async () => {
+  test('are listed for a person while they are valid, oldest first', async () => {
     const who = person();
     const ids: string[] = [];
     for (let count = 0; count < 4; count += 1) {
@@ -1343,7 +1343,7 @@ describe('refresh tokens and families', () => {
   });
 });
 
-describe('requests that wait for sign-in', () => {
+describe('requests in the store that wait for sign-in', () => {
   const waiting = (network: string, bytes: number, expiresAt = NOW + HOUR) => ({
     secretHash: name('waiting'),
     network,
@@ -1383,14 +1383,14 @@ describe('requests that wait for sign-in', () => {
   });
 
   // @shows AS-7.14
-  test('of one network stay within its share, also if all come at the same moment', async () => {
+  test('of one network stay within its limit, even if all arrive at the same moment', async () => {
     const kept = await many(12, (each) => keep(waiting('a', 100), each));
     expect(kept.filter(Boolean)).toHaveLength(4);
     expect(await held()).toEqual({ all: 400, ofOne: 400 });
   });
 
   // @shows AS-7.14
-  test('of many networks stay within the total: a smaller network replaces the oldest request of the largest one', async () => {
+  test('stay within the total: a smaller network replaces the oldest request of the largest one', async () => {
     const first = waiting('a', 100, NOW + 1);
     expect(await keep(first)).toBe(true);
     for (let count = 0; count < 3; count += 1) await keep(waiting('a', 100));
@@ -1416,7 +1416,7 @@ describe('requests that wait for sign-in', () => {
     expect([950, 1000]).toContain(all);
   });
 
-  test('that have expired make room automatically', async () => {
+  test('that have expired free their space automatically', async () => {
     for (let count = 0; count < 4; count += 1) await keep(waiting('a', 100, NOW + 1));
     expect(await keep(waiting('a', 100))).toBe(false);
     expect(await keep(waiting('a', 100), store, NOW + 1)).toBe(true);
@@ -1424,8 +1424,8 @@ describe('requests that wait for sign-in', () => {
   });
 });
 
-describe('the keys of the cookies', () => {
-  test('are made once per period, by the first process, and the oldest are removed', async () => {
+describe('the cookie keys in the store', () => {
+  test('are created once per period, by the first process, and the oldest are removed', async () => {
     const keys = await many(8, (each, index) =>
       each.cookieKeys.cookieKey(600, `key-${index}`, 599),
     );
@@ -1439,7 +1439,7 @@ describe('the keys of the cookies', () => {
   });
 });
 
-describe('pruning', () => {
+describe('pruning in the store', () => {
   beforeEach(async () => {
     for (const table of ['oauth_families', 'oauth_access_tokens', 'oauth_consent_requests']) {
       await database.execute(`DELETE FROM ${table}`);
@@ -1458,7 +1458,7 @@ describe('pruning', () => {
   };
 
   // @shows AS-18.8
-  test('removes a batch at a time, keeps what detects a replay, and leaves nothing in the end', async () => {
+  test('removes one batch at a time, keeps what detects a replay, and finally removes everything', async () => {
     const { family, code } = await authorization();
     const offered = { id: family.id, hash: code.hash };
     let issued = tokens();
@@ -1492,7 +1492,7 @@ describe('pruning', () => {
   });
 
   // @shows AS-18.8
-  test('finds expired rows also behind access tokens that are still valid', async () => {
+  test('finds expired rows even behind access tokens that are still valid', async () => {
     const client = await newClient();
     const issue = async (expiresAt: number) => {
       const token = newAccessToken(expiresAt);
@@ -1508,7 +1508,7 @@ describe('pruning', () => {
   });
 
   // @shows AS-18.8
-  test('removes an access token in the moment after its last, and says where it stopped if more may follow', async () => {
+  test('removes an access token just after it expires, and returns its position if more may follow', async () => {
     const { id: clientId } = await newClient();
     const issued = [newAccessToken(NOW), newAccessToken(NOW + 1), newAccessToken(NOW)];
     for (const token of issued)
@@ -1538,7 +1538,7 @@ describe('pruning', () => {
   });
 
   // @shows AS-18.8
-  test('of many rows in two processes at the same time never fails', async () => {
+  test('never fails for many rows in two processes at the same time', async () => {
     for (let round = 0; round < 5; round += 1) {
       const begun = await Promise.all(Array.from({ length: 40 }, () => authorization()));
       await Promise.all(

@@ -72,7 +72,7 @@ async function found(filter: AuthorizationFilter = {}, range: Partial<HeldRange>
   return [...items.map(({ id }) => id), next];
 }
 
-describe('active access', () => {
+describe('active access in the store', () => {
   test('is found with all its data', async () => {
     await fresh();
     await client('earlier', { registered_by: null });
@@ -126,7 +126,7 @@ describe('active access', () => {
     ]);
   });
 
-  test('is what was not lost: not expired, not revoked, with a client that exists, is not revoked, and has the grant', async () => {
+  test('is neither expired nor revoked, and its client exists, is valid and has the grant type', async () => {
     await fresh();
     await client('revoked', { revoked_at: NOW });
     await client('narrowed', { grants: 'client_credentials' });
@@ -162,7 +162,7 @@ describe('active access', () => {
     expect(await found({ unusedSince: NOW + 1, clientId: 'diary' })).toEqual(['2', null]);
   });
 
-  test('is found in a range, up to a limit, with the place to continue', async () => {
+  test('is found in a range, up to a limit, with a position to continue', async () => {
     await fresh();
     for (const id of ['1', '2', '3', '4', '5']) await family(id);
     for (const filter of [{}, { person: ADA }, { clientId: 'notes' }]) {
@@ -186,7 +186,7 @@ describe('active access', () => {
     expect(await found({ clientId: 'diary' })).toEqual([null]);
   });
 
-  test('is found by the id of the authorization, valid or not', async () => {
+  test('is found by the ID of the authorization, valid or not', async () => {
     await fresh();
     await family('1', { revoked_at: NOW, client_id: 'unknown', user_id: 'grace' });
     expect(await store.authorizations.findHolder('1')).toEqual({
@@ -209,8 +209,8 @@ const revokedAt = async () =>
 const confirmations = (values: number, begins = 'UPDATE oauth_families SET revoke') =>
   database.dialect === 'postgres' ? [{ begins, values }] : [];
 
-describe('a client that has ended', () => {
-  test('does not end a second time: its end is confirmed', async () => {
+describe('a client that was revoked', () => {
+  test('is not revoked a second time, and its end is confirmed', async () => {
     await fresh();
     const ends = async () => {
       watched.writes.length = 0;
@@ -226,7 +226,7 @@ describe('a client that has ended', () => {
 });
 
 describe('everything that a person has allowed', () => {
-  test('ends in batches, from the newest on, and nothing of others does', async () => {
+  test('is revoked in batches, newest first, without effect on other people', async () => {
     await fresh();
     for (const id of ['1', '2', '3']) await family(id);
     await family('4', { revoked_at: NOW - 1 });
@@ -270,7 +270,7 @@ describe('everything that a person has allowed', () => {
     expect(await revokedAt()).toEqual([NOW + 1, NOW + 1, NOW, NOW - 1, null, null]);
   });
 
-  test('that another process ends at that moment is not ended again', async () => {
+  test('is not revoked again if a different process revokes it at that moment', async () => {
     await fresh();
     await family('1');
     await family('2');
@@ -288,7 +288,7 @@ describe('everything that a person has allowed', () => {
     expect(await revokedAt()).toEqual([NOW, 1]);
   });
 
-  test('is removed with its descendants, in batches', async () => {
+  test('is removed with dependent rows, in batches', async () => {
     await fresh();
     for (const id of ['1', '2', '3']) await family(id);
     await family('4', { user_id: 'grace' });
@@ -340,7 +340,7 @@ describe('everything that a person has allowed', () => {
     await request('7');
   }
 
-  test('is no longer asked for: questions that wait for an answer end, in batches of all questions', async () => {
+  test('includes their open consent requests, which are ended in batches', async () => {
     await asked();
     expect(await store.consentRequests.endRequestsOfPerson(ADA, '', 3, false)).toEqual({
       ended: 1,
@@ -369,7 +369,7 @@ describe('everything that a person has allowed', () => {
     ]);
   });
 
-  test('is forgotten with its questions, answered or not', async () => {
+  test('is erased together with their consent requests, answered or not', async () => {
     await asked();
     expect(await store.consentRequests.endRequestsOfPerson(ADA, '', 3, true)).toEqual({
       ended: 1,
@@ -387,7 +387,7 @@ describe('everything that a person has allowed', () => {
     ]);
   });
 
-  test('in a restored backup ends with that of all other people, in batches of all authorizations', async () => {
+  test('includes the open consent requests of all people after a restore, ended in batches', async () => {
     await asked();
     expect(await store.consentRequests.endRequests('', 3)).toEqual({ ended: 3, last: '3' });
     expect(await store.consentRequests.endRequests('3', 4)).toEqual({ ended: 3, last: '7' });
@@ -426,7 +426,7 @@ describe('a restored backup', () => {
     expect(await store.everythingIssued.newestIds()).toEqual({ family: '3', accessToken: '5' });
   });
 
-  test('ends every authorization in it, in batches, and no later one', async () => {
+  test('revokes every authorization in it, in batches, and no later one', async () => {
     await fresh();
     for (const id of ['1', '2', '4', '5']) await family(id, { user_id: `person ${id}` });
     await family('3', { revoked_at: NOW - 1 });
@@ -466,7 +466,7 @@ describe('a restored backup', () => {
     expect((await revokedAt()).at(-1)).toBe(1);
   });
 
-  test('loses, in batches, all access tokens that a client has for itself, and no others', async () => {
+  test('removes in batches all access tokens that clients have without a person, and no others', async () => {
     await fresh();
     for (const id of ['1', '4', '5', '6']) await token(id);
     await token('2', { family_id: 'a family' });
@@ -492,8 +492,8 @@ describe('a restored backup', () => {
   });
 });
 
-describe('rows are counted', () => {
-  test('in batches, under a condition, with the place to continue', async () => {
+describe('the row count', () => {
+  test('runs in batches, with a condition and a position to continue', async () => {
     await fresh();
     for (const id of ['1', '2', '3']) await family(id, { revoked_at: id === '2' ? NOW : null });
     const count = (after: string, limit: number) =>
@@ -511,7 +511,7 @@ describe('rows are counted', () => {
   });
 });
 
-describe('the kept audit', () => {
+describe('the stored audit log', () => {
   const record = (id: string, changes: Partial<AuditRecord> = {}): AuditRecord => ({
     id,
     at: NOW,
@@ -571,7 +571,7 @@ describe('the kept audit', () => {
     ]);
   });
 
-  test('is found by one filter: the type, the client, the authorization, or the person', async () => {
+  test('is found by one filter: type, client, authorization or person', async () => {
     const table = await kept(
       record('1', { type: 'person_erased' }),
       record('2', { clientId: 'diary' }),
@@ -602,7 +602,7 @@ describe('the kept audit', () => {
     expect(await reach(3, { from: '2', before: 'g' })).toBeNull();
   });
 
-  test('forgets a person, as subject and as actor, with their addresses, in batches', async () => {
+  test('erases a person as subject and as actor, with their addresses, in batches', async () => {
     const others = record('5', { person: { provider: 'others', id: 'ada' }, by: GRACE });
     const table = await kept(
       record('1'),
@@ -625,7 +625,7 @@ describe('the kept audit', () => {
     expect(await table.replacePerson(ADA, 'unknown', 2)).toBe(0);
   });
 
-  test('loses the events older than an id, oldest first, in batches', async () => {
+  test('deletes events older than an ID, oldest first, in batches', async () => {
     const table = await kept(record('1'), record('2'), record('3'), record('4'));
     const ids = async () => (await table.newest(null, EVERY, 9)).map(({ id }) => id);
     expect(await table.removeBefore('4', 2)).toBe(2);
@@ -635,7 +635,7 @@ describe('the kept audit', () => {
     expect(await ids()).toEqual(['4']);
   });
 
-  test('says whether an error is about the store', async () => {
+  test('reports whether an error is about the store', async () => {
     const table = new AuditRecords(database);
     expect(table.isUnavailable(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }))).toBe(
       true,
@@ -671,7 +671,7 @@ describe('with any number of rows', () => {
     return plans.join('\n');
   }
 
-  test('the audit is read through the index of its filter', async () => {
+  test('the audit log is read through the index of its filter', async () => {
     if (database.dialect !== 'postgres') return;
     await emptied('oauth_audit');
     await database.execute(`INSERT INTO oauth_audit (id, happened_at, type, client_id, user_provider, user_id, family_id, details)
@@ -692,7 +692,7 @@ describe('with any number of rows', () => {
     await emptied('oauth_audit');
   });
 
-  test('access is read through the index of the person or of the client', async () => {
+  test('access is read through the index of the person or the client', async () => {
     if (database.dialect !== 'postgres') return;
     await fresh();
     await database.execute(`INSERT INTO oauth_families (id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, prune_after)

@@ -61,7 +61,7 @@ function toldPostgres() {
   return { told, postgres };
 }
 
-describe('whether a lost statement inserted a row', () => {
+describe('the check whether a lost statement inserted a row', () => {
   const OF_NO_USE = { secret_hash: '', client_id: '', family_id: null, scope: '', audience: null };
   const token = { id: 'token', hash: 'hash' };
   const inserted = (secret_hash: string) =>
@@ -76,7 +76,7 @@ describe('whether a lost statement inserted a row', () => {
   const kept = () => rowsOf('SELECT * FROM oauth_access_tokens');
   const asked = (now = NOW) => settleInsert(database, ACCESS_TOKEN_BLOCKER, token, now);
 
-  test('is yes while the row exists, and the row stays unchanged', async () => {
+  test('returns yes while the row exists, and leaves the row unchanged', async () => {
     await emptied('oauth_access_tokens');
     await inserted(token.hash);
     const before = await kept();
@@ -84,7 +84,7 @@ describe('whether a lost statement inserted a row', () => {
     expect(await kept()).toEqual(before);
   });
 
-  test('is no for good: an expired useless row takes its key, and it cannot be inserted any more', async () => {
+  test('returns no permanently: an expired dummy row takes the key, so no later insert succeeds', async () => {
     await emptied('oauth_access_tokens');
     expect([await asked(), await asked(NOW + 1)]).toEqual([false, false]);
     await expect(inserted(token.hash)).rejects.toThrow(/unique|duplicate/i);
@@ -93,14 +93,14 @@ describe('whether a lost statement inserted a row', () => {
     expect(await kept()).toMatchObject([{ ...OF_NO_USE, id, issued_at: NOW, expires_at: NOW }]);
   });
 
-  test('is no if another row has its key', async () => {
+  test('returns no if a different row has the key', async () => {
     await emptied('oauth_access_tokens');
     await inserted('another');
     expect(await asked()).toBe(false);
     expect(await kept()).toMatchObject([{ secret_hash: 'another', client_id: 'notes' }]);
   });
 
-  test('is decided in one transaction, which on PostgreSQL waits briefly for the holder of the key', async () => {
+  test('runs in one transaction, which on PostgreSQL waits briefly for the holder of the key', async () => {
     await emptied('oauth_access_tokens');
     const before = watched.transactions;
     await asked();
@@ -115,7 +115,7 @@ describe('whether a lost statement inserted a row', () => {
     expect(told[0]?.sql).toMatch(/ = '\d{2,3}ms'$/);
   });
 
-  test('is settled with a row that has only its key and its times', () => {
+  test('works with a row that has only its key and its times', () => {
     expect(
       blockingRow('things', 'id, name, made_at, kept_at_home, prune_after, format', 'name_hash'),
     ).toEqual({
@@ -127,7 +127,7 @@ describe('whether a lost statement inserted a row', () => {
   });
 });
 
-describe('a statement', () => {
+describe('a statement builder', () => {
   const uses = async (expiries: Readonly<Record<string, number>>) => {
     await emptied('oauth_single_uses');
     for (const [hash, expires_at] of Object.entries(expiries))
@@ -140,7 +140,7 @@ describe('a statement', () => {
   const TABLE = ['oauth_single_uses', 'hash'] as const;
   const before = (time: number) => ['expires_at', '< ?', [time]] as const;
 
-  test('that inserts has as many placeholders as the row has columns, and a list as many as it has values', () => {
+  test('creates as many placeholders as the row has columns, or the list has values', () => {
     expect(insertInto('things', 'id, made_at, name')).toBe(
       'INSERT INTO things (id, made_at, name) VALUES (?, ?, ?)',
     );
@@ -151,20 +151,20 @@ describe('a statement', () => {
     ]);
   });
 
-  test('knows whether a row with this value exists', async () => {
+  test('checks whether a row with this value exists', async () => {
     await uses({ one: 1 });
     expect(await exists(database, 'oauth_single_uses', 'hash', 'one')).toBe(true);
     expect(await exists(database, 'oauth_single_uses', 'hash', 'on')).toBe(false);
   });
 
-  test('finds keys in the order of the condition’s column, up to a limit', async () => {
+  test('finds keys in the order of the column in the condition, up to a limit', async () => {
     await uses({ d: 1, c: 4, b: 2, a: 3, z: 5 });
     expect(await keysWhere(database, TABLE, before(5), 9)).toEqual(['d', 'b', 'a', 'c']);
     expect(await keysWhere(database, TABLE, before(5), 2)).toEqual(['d', 'b']);
     expect(await keysWhere(database, TABLE, before(1), 2)).toEqual([]);
   });
 
-  test('removes the first rows of the condition, and says how many', async () => {
+  test('removes the first rows of the condition, and returns their number', async () => {
     await uses({ d: 1, c: 4, b: 2, a: 3, z: 5 });
     expect(await removeWhere(database, TABLE, before(5), 3)).toBe(3);
     expect(await left()).toEqual(['c', 'z']);
@@ -175,7 +175,7 @@ describe('a statement', () => {
     expect(await left()).toEqual(['z']);
   });
 
-  test('removes nothing that no longer meets the condition', async () => {
+  test('removes no row that no longer meets the condition', async () => {
     await uses({ a: 1, b: 2 });
     watched.meanwhile = {
       before: /^DELETE FROM oauth_single_uses WHERE hash IN/,
@@ -196,7 +196,7 @@ describe('a statement', () => {
     ]);
   });
 
-  test('writes a revocation again only on PostgreSQL: its standbys may not have it', async () => {
+  test('repeats the write of a revocation only on PostgreSQL, for its standbys', async () => {
     const confirm = (on: Database) =>
       confirmRevocation(on, 'things', 'id = ? AND name = ?', ['a', 'b']);
     const { told, postgres } = toldPostgres();
@@ -239,7 +239,7 @@ async function grant(changes: Row = {}): Promise<GrantRow> {
 const offered = (hash: string) => ({ id: 'family', hash });
 
 describe('the row of an authorization', () => {
-  test('says who allowed whom what, and the key to which it is bound', async () => {
+  test('contains the person, the client, the access, and the key to which it is bound', async () => {
     const familyOf = async (changes: Row) => toCode(await grant(changes), offered('code')).family;
     expect(await familyOf({})).toEqual(FOUND);
     const audience = 'https://api.example/';
@@ -253,7 +253,7 @@ describe('the row of an authorization', () => {
     });
   });
 
-  test('has a code, which is used if its parameters were removed or it has another code', async () => {
+  test('has a code, which counts as used if its parameters are removed or it has a different code', async () => {
     const parameters = {
       redirectUri: 'https://client.example/cb',
       codeChallenge: 'c\0',
@@ -278,7 +278,7 @@ describe('the row of an authorization', () => {
     expect(toCode(spent, offered('code'))).toEqual({ ...used, expiresAt: NOW + HOUR });
   });
 
-  test('has a current refresh token, and every other one of it was used', async () => {
+  test('has one current refresh token, and all its other refresh tokens count as used', async () => {
     const row = await grant({
       refresh_hash: 'refresh',
       refresh_generation: 3,
@@ -304,7 +304,7 @@ describe('the row of an authorization', () => {
     });
   });
 
-  test('identifies holders of its refresh tokens by the mark: without a mark there are no such holders', async () => {
+  test('identifies its refresh tokens by the mark, and has none without a mark', async () => {
     const [marked, unmarked] = [await grant({ refresh_mark_hash: 'mark' }), await grant()];
     const holds = (row: GrantRow, markHash: string | null) =>
       hasMark(row, { ...offered('any'), markHash });
@@ -399,7 +399,7 @@ describe('issued tokens', () => {
     return row;
   }
 
-  test('leave the current refresh token, and the fact that they were issued', async () => {
+  test('record the current refresh token, and the fact that they were issued', async () => {
     expect(await after(tokens({}))).toMatchObject({
       refresh_hash: 'refresh',
       refresh_mark_hash: 'mark',
@@ -444,7 +444,7 @@ describe('issued tokens', () => {
     expect(await bound({ isBoundLate: true })).toEqual([null, false]);
   });
 
-  test('keep the authorization until the last of them has expired, and its row a sixtieth longer', async () => {
+  test('keep the authorization until the last one expires, and its row a sixtieth longer', async () => {
     const lasts = async (given: NewTokens, changes: Row = {}) => {
       const { expires_at, prune_after } = await after(given, {
         expires_at: NOW,

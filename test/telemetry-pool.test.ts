@@ -4,7 +4,7 @@ import { startPortal } from './support/portal.ts';
 import { record } from './support/telemetry.ts';
 
 // @shows AS-28.3
-test('the connections of a database server are reported as used, idle and waited for', async () => {
+test('the connections of a database server are reported as used, idle and waiting', async () => {
   const recording = record();
   const portal = await startPortal({
     telemetry: recording.telemetry,

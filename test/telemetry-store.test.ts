@@ -42,7 +42,7 @@ const SERVICE = {
 } as const;
 
 // @shows AS-28.2
-test('every operation of the store is measured by its name and its engine, also a failed one', async () => {
+test('every store operation is measured by its name and engine, including failed ones', async () => {
   const { portal, recording } = await measured();
   const system = SYSTEMS[portal.application.database.dialect];
   const client = await registerClient(portal, SERVICE);
@@ -66,7 +66,7 @@ test('every operation of the store is measured by its name and its engine, also 
 });
 
 // @shows AS-28.2
-test('a record of a feature may have a method with the name of a pruning operation', async () => {
+test('a feature record may have a method with the name of a pruning operation', async () => {
   const { portal, recording } = await measured();
   const removals: number[] = [];
   const removal = {
@@ -104,7 +104,7 @@ test('a record of a feature may have a method with the name of a pruning operati
 });
 
 // @shows AS-28.3
-test('the living clients and authorizations are counted at a collection, and rarely', async () => {
+test('the number of valid clients and authorizations is read at a collection, and rarely', async () => {
   const { portal, recording } = await measured();
   const client = await registerClient(portal);
   const revoked = await registerClient(portal);
@@ -144,7 +144,7 @@ test('removed rows are counted by their kind', async () => {
 });
 
 // @shows AS-28.6
-test('without its store and its keys a server reports what it still knows', async () => {
+test('without its store and keys a server still reports its other values', async () => {
   const { portal, recording } = await measured();
   expect(
     await recording.value('portico.signing_key.age', { 'portico.key_algorithm': 'RS256' }),

@@ -50,7 +50,7 @@ const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('a request', () => {
   // @shows AS-28.1
-  test('is a span of the caller’s trace, with its grant inside, and the work of the store inside that', async () => {
+  test('is a span in the trace of the caller, with a child span for its grant and its store work', async () => {
     const { portal, recording } = await measured();
     const client = await registerClient(portal, {
       grants: ['client_credentials'],
@@ -100,7 +100,7 @@ describe('a request', () => {
     });
   });
 
-  test('that the host has a span for is inside that span', async () => {
+  test('is a child of the span that the host has for it', async () => {
     const { portal, recording } = await measured();
     const tracer = recording.tracerProvider.getTracer('host');
     const host = await tracer.startActiveSpan('host', async (span) => {
@@ -116,7 +116,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('with which the host calls token() has the look-up inside the host’s span, and its refusals are counted', async () => {
+  test('that calls token() has a look-up span, and its refusals are counted', async () => {
     const { portal, recording } = await measured({
       routes: () => [
         {
@@ -143,7 +143,7 @@ describe('a request', () => {
   });
 
   // @shows AS-28.2
-  test('of every endpoint is measured by the endpoint’s name and path, its method and its status', async () => {
+  test('to any endpoint is measured by the name and path of the endpoint, its method and status', async () => {
     const { portal, recording } = await measured({
       config: { oauth_server: { registration: 'open', pushed_authorization_requests: 'accept' } },
     });
@@ -229,9 +229,9 @@ describe('a request', () => {
   });
 });
 
-describe('the counters', () => {
+describe('the telemetry counters', () => {
   // @shows AS-28.3
-  test('count tokens by grant and kind, replays, and refusals by their reason', async () => {
+  test('count tokens by grant type and kind, replays, and refusals by reason', async () => {
     const { portal, recording } = await measured();
     const client = await registerClient(portal, {
       grants: ['authorization_code', 'refresh_token', 'client_credentials'],
@@ -298,7 +298,7 @@ describe('the counters', () => {
   });
 
   // @shows AS-28.3
-  test('count requests answered with 429 and 503', async () => {
+  test('count 429 and 503 responses', async () => {
     let isAway = false;
     const { portal, recording } = await measured({
       random: () => 0.999,
@@ -332,7 +332,7 @@ describe('the counters', () => {
   });
 
   // @shows AS-28.4
-  test('have no more series after thousands of requests of strangers than after the first of each kind', async () => {
+  test('have no more series after thousands of hostile requests than after the first of each kind', async () => {
     const { portal, recording } = await measured({ config: { log: { level: 'error' } } });
     const client = await registerClient(portal, {
       grants: ['client_credentials'],
@@ -389,7 +389,7 @@ describe('the counters', () => {
   });
 
   // @shows AS-28.4
-  test('have series only for standard methods, if a host calls an endpoint with another', async () => {
+  test('have series only for standard methods, even if a host uses a different one', async () => {
     const { portal, recording } = await measured({ config: { log: { level: 'error' } } });
     const call = async (method: string) => {
       for (const { path, handle } of portal.server.endpoints) {
@@ -418,7 +418,7 @@ describe('the counters', () => {
   });
 
   // @shows AS-28.2
-  test('count a failed endpoint as a fault, neither throttled nor unavailable; nothing removed counts no row', async () => {
+  test('count a failed endpoint as a fault, neither throttled nor unavailable', async () => {
     const { portal, recording } = await measured();
     await portal.server.prune();
     const applications = portal.server.endpoints.find(({ path }) => path === '/oauth/applications');
@@ -442,7 +442,7 @@ describe('the counters', () => {
   });
 
   // @shows AS-28.2
-  test('count an endpoint without an answer as a fault, without a status', async () => {
+  test('count an endpoint without a response as a fault, without a status', async () => {
     const recording = record();
     const task = { kind: 'endpoint', name: 'gone', route: '/gone' } as const;
     recording.telemetry.begin(task, new Request('https://portal.example/gone')).end('fault', 0);
@@ -520,7 +520,7 @@ describe('the counters', () => {
 });
 
 // @shows AS-28.5
-test('no export contains a secret, a token, a code or a cookie', async () => {
+test('no telemetry export contains a secret, a token, a code or a cookie', async () => {
   const { portal, recording } = await measured();
   const client = await registerClient(portal, {
     grants: ['authorization_code', 'refresh_token', 'introspection'],
@@ -564,7 +564,7 @@ test('no export contains a secret, a token, a code or a cookie', async () => {
   }
 });
 
-describe('a broken telemetry changes no answer', () => {
+describe('broken telemetry changes no response', () => {
   const never = new Promise<never>(() => {});
   const boom = () => {
     throw new Error('telemetry broke');
@@ -588,22 +588,25 @@ describe('a broken telemetry changes no answer', () => {
     ['throws wherever it is called', every(boom)],
     ['rejects wherever it is called', every(rejecting)],
     ['never answers', every(() => never)],
-    ['gives nothing', every(() => undefined)],
-    ['gives what cannot be looked at', every(() => new Proxy({}, { has: boom, get: boom }))],
+    ['returns nothing', every(() => undefined)],
+    [
+      'returns an object whose properties throw',
+      every(() => new Proxy({}, { has: boom, get: boom })),
+    ],
     ['throws before the work', withTask(boom)],
     ['rejects before the work', withTask(rejecting)],
     ['never ends the work', withTask(() => never)],
-    ['never begins the work', withTask(() => 'something else')],
-    ['begins the work late', withTask((work) => Promise.resolve().then(work))],
+    ['never runs the work', withTask(() => 'something else')],
+    ['runs the work late', withTask((work) => Promise.resolve().then(work))],
     [
-      'begins the work twice',
+      'runs the work twice',
       withTask((work) => {
         void work();
         return work();
       }),
     ],
     [
-      'begins the work and throws',
+      'runs the work and throws',
       withTask((work) => {
         void work();
         return boom();
@@ -629,7 +632,7 @@ describe('a broken telemetry changes no answer', () => {
 });
 
 // @shows AS-28.3
-test('for SQLite no connections are reported', async () => {
+test('no connections are reported for SQLite', async () => {
   const { portal, recording } = await measured();
   expect(portal.application.database.connections()).toBe(null);
   const told = (await recording.series()).map(({ metric }) => metric);
@@ -637,7 +640,7 @@ test('for SQLite no connections are reported', async () => {
   expect(told.filter((metric) => metric.startsWith('db.client.connection'))).toEqual([]);
 });
 
-test('without telemetry no span begins for a request', async () => {
+test('without telemetry no span is started for a request', async () => {
   const portal = await startPortal();
   opened.push(portal);
   expect(portal.server.measuring).toBe(null);

@@ -27,11 +27,11 @@ describe('a test file', () => {
   }
 
   test.each<[string, string, readonly string[]]>([
-    ['says nothing', '', ['sqlite', 'postgres', 'mariadb']],
-    ['says so', '// @engines sqlite: it reads the sources\n', ['sqlite']],
+    ['has no comment about engines', '', ['sqlite', 'postgres', 'mariadb']],
+    ['lists its engines', '// @engines sqlite: it reads the sources\n', ['sqlite']],
     ['stops a server', '// @engines servers: it stops one\n', ['postgres', 'mariadb']],
     ['starts a cluster', '// @engines clusters: it stops a node of one\n', ['clusters']],
-  ])('that %s runs where it should', async (_, source, engines) => {
+  ])('that %s runs on the right engines', async (_, source, engines) => {
     for (const file of ['test/new.test.ts', 'test/deeper/new.test.ts']) {
       expect(await read(file, source)).toEqual([
         { path: file, engines, short: true, long: false, needs: [] },
@@ -39,7 +39,7 @@ describe('a test file', () => {
     }
   });
 
-  test('about stores, races or schemas runs on MySQL, too', async () => {
+  test('about stores, races or schemas runs on MySQL too', async () => {
     const found = async (source: string) => (await read('test/new-races.test.ts', source))[0];
     expect(await found('')).toMatchObject({ engines: ENGINE_NAMES });
     expect(await found('// @engines servers: it stops one\n')).toMatchObject({
@@ -49,7 +49,7 @@ describe('a test file', () => {
     expect(await found(own)).toMatchObject({ engines: ['sqlite', 'postgres', 'mariadb'] });
   });
 
-  test('next to the code runs once', async () => {
+  test('next to the source code runs once', async () => {
     const file = 'packages/kit/src/new.test.ts';
     expect(await read(file, '')).toEqual([
       { path: file, engines: ['sqlite'], short: true, long: false, needs: [] },
@@ -57,19 +57,22 @@ describe('a test file', () => {
   });
 
   test.each([
-    ['names an engine that there is not', '// @engines mysql: why not\n'],
-    ['gives no reason', '// @engines sqlite\n'],
-    ['says it further down', "import 'node:fs';\n// @engines sqlite: it reads files\n"],
-    ['names an extra that there is not', '// @engines sqlite, needs netscape: it browses\n'],
-    ['is misspelt', '// @engine sqlite: it reads files\n'],
-    ['names what every object has', '// @engines constructor: it is there\n'],
-  ])('that %s stops the run with an error that names it', async (_, source) => {
+    ['lists an unknown engine', '// @engines mysql: why not\n'],
+    ['has no reason', '// @engines sqlite\n'],
+    [
+      'has the comment in the wrong place',
+      "import 'node:fs';\n// @engines sqlite: it reads files\n",
+    ],
+    ['lists an unknown extra', '// @engines sqlite, needs netscape: it browses\n'],
+    ['misspells the comment', '// @engine sqlite: it reads files\n'],
+    ['lists the name of an Object property', '// @engines constructor: it is there\n'],
+  ])('that %s stops the run with an error that contains its name', async (_, source) => {
     await expect(read('test/new.test.ts', source)).rejects.toThrow(
       /^test\/new\.test\.ts: the first line may be/,
     );
   });
 
-  test('that reads the scale has a long form', async () => {
+  test('that imports the scale has a long form', async () => {
     const source = "import { SCALE } from './support/scale.ts';\n";
     expect(await read('test/new.test.ts', source)).toMatchObject([{ short: true, long: true }]);
   });
@@ -94,7 +97,7 @@ describe('a test file', () => {
   });
 });
 
-describe('Vitest', () => {
+describe('the Vitest configuration', () => {
   /** The files that Vitest would run with this repository's configuration. */
   function listed(
     env: Readonly<Record<string, string>> = {},

@@ -37,7 +37,7 @@ async function find(fault: Fault, ...more: readonly string[]): Promise<unknown> 
   return JSON.parse(stdout) as unknown;
 }
 
-describe('the time of an answer does not reveal', () => {
+describe('the response time does not reveal the difference:', () => {
   let taking: World;
   let other: World;
   beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('the time of an answer does not reveal', () => {
   );
 });
 
-describe('a deliberate mistake is found', () => {
+describe('the timing test finds a deliberate mistake', () => {
   test.each(FAULTS.filter(({ inCount = true }) => inCount))('by counting: $name', async (fault) => {
     expect(await find(fault, '--ledger')).not.toEqual([]);
   });

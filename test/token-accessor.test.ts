@@ -43,25 +43,25 @@ async function expect401(response: Response, error: string | null): Promise<void
   expect(/error="([^"]+)"/.exec(challenge)?.[1] ?? null).toBe(error);
 }
 
-describe('no usable token: 401', () => {
+describe('without a usable token the response is 401:', () => {
   // @shows AS-12.1, AS-15.11, RFC6750-3a, RFC6750-3.1a
   test('no token', async () => {
     await expect401(await fetch(`${portal.url}/api/notes`), null);
   });
   // @shows RFC6750-3.1a
-  test('another scheme', async () => {
+  test('a different scheme', async () => {
     const headers = { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
     await expect401(await fetch(`${portal.url}/api/notes`, { headers }), null);
   });
   // @shows AS-12.1, RFC6750-3.1b
   test.each(['', 'garbage', 'a'.repeat(43), 'with spaces in it', 'x'.repeat(8000), '"', 'null'])(
-    'garbage: %j',
+    'an invalid token: %j',
     async (garbage) => {
       await expect401(await callApi(portal, '/api/notes', garbage), 'invalid_token');
     },
   );
   // @shows RFC6750-2.2, RFC6750-2.3, RFC9700-4.3
-  test('a token in the query or in a form is ignored', async () => {
+  test('a token in the query or in a form, which is ignored', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     await expect401(await fetch(`${portal.url}/api/notes?access_token=${access_token}`), null);
     const body = new URLSearchParams({ access_token });
@@ -69,12 +69,12 @@ describe('no usable token: 401', () => {
     expect((await fetch(`${portal.url}/api/notes`, { method: 'POST', body })).status).toBe(403);
     await expect401(await fetch(`${portal.url}/oauth/userinfo?access_token=${access_token}`), null);
   });
-  test('a refresh token is not an access token', async () => {
+  test('a refresh token in place of an access token', async () => {
     const { refresh_token } = await obtainTokens(portal, client, ADA);
     await expect401(await callApi(portal, '/api/notes', refresh_token), 'invalid_token');
   });
   // @shows AS-2.10, AS-12.1, RFC6750-2.1, RFC6750-3.1b, RFC6750-5.3
-  test('expired', async () => {
+  test('an expired token', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     clock.advance(3599);
     expect((await callApi(portal, '/api/notes', access_token)).status).toBe(200);
@@ -82,14 +82,14 @@ describe('no usable token: 401', () => {
     await expect401(await callApi(portal, '/api/notes', access_token), 'invalid_token');
   });
   // @shows AS-14.4, RFC6750-3.1b, RFC9700-4.9
-  test('revoked with its family', async () => {
+  test('a token that was revoked with its family', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     await refresh(portal, client, tokens.refresh_token);
     await refresh(portal, client, tokens.refresh_token);
     await expect401(await callApi(portal, '/api/notes', tokens.access_token), 'invalid_token');
   });
   // @shows AS-1.8
-  test('of a suspended person, immediately; after the person is restored it works again', async () => {
+  test('a token of a suspended person, until the person is restored', async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     await portal.suspend(GRACE);
     try {
@@ -100,7 +100,7 @@ describe('no usable token: 401', () => {
     }
     expect((await callApi(portal, '/api/notes', access_token)).status).toBe(200);
   });
-  test('of a person who no longer exists: it does not become a token without a person', async () => {
+  test('a token of a person who no longer exists, which does not become a token without a person', async () => {
     const tokens = await obtainTokens(portal, client, GRACE);
     const { database } = portal.application;
     const rename = (from: string, to: string) =>
@@ -122,7 +122,7 @@ describe('no usable token: 401', () => {
   });
 });
 
-describe('a token that lacks a right: 403', () => {
+describe('a token that lacks a right gets 403:', () => {
   async function expect403(response: Response, scope: string): Promise<void> {
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
@@ -135,7 +135,7 @@ describe('a token that lacks a right: 403', () => {
     await expect403(await writeNote(access_token), 'notes:write');
   });
   // @shows AS-2.3, AS-3.1, AS-12.1, AS-12.4, RFC9700-2.3a
-  test('the person no longer holds the permission behind the scope', async () => {
+  test('the person no longer has the permission of the scope', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     expect((await writeNote(access_token)).status).toBe(201);
     await portal.deny(ADA, 'notes.edit');
@@ -147,7 +147,7 @@ describe('a token that lacks a right: 403', () => {
     expect((await writeNote(access_token)).status).toBe(201);
   });
   // @shows AS-2.3
-  test('a scope in the form of a plain string is the permission itself', async () => {
+  test('a scope that is a plain string requires the permission of the same name', async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     await portal.deny(GRACE, 'notes:read');
     try {
@@ -159,7 +159,7 @@ describe('a token that lacks a right: 403', () => {
 });
 
 describe('a scope that the server no longer offers', () => {
-  test('allows nothing, also in a token without a person', async () => {
+  test('allows nothing, also for a token without a person', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -194,7 +194,7 @@ describe('can()', () => {
   }
 
   // @shows AS-1.6, AS-12.2, AS-12.7
-  test('is the check of requireScope() as a boolean: the scope, and the permission behind it', async () => {
+  test('returns the check of requireScope() as a boolean: scope and permission', async () => {
     const wide = `Bearer ${(await obtainTokens(portal, client, ADA)).access_token}`;
     const narrow = `Bearer ${(await obtainTokens(portal, client, ADA, { scope: 'notes:read' })).access_token}`;
     expect([await can(wide), await can(narrow)]).toEqual(['true', 'false']);
@@ -211,14 +211,14 @@ describe('can()', () => {
 
 describe('the owner of a token', () => {
   // @shows AS-1.1, AS-1.6, AS-12.3, AS-12.9
-  test('a person: user() is the host account', async () => {
+  test('is a person: user() is the host account', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     const answer = await callApi(portal, '/api/whoami', access_token);
     expect(await answer.json()).toEqual({ kind: 'person', name: 'Ada Lovelace' });
   });
 
   // @shows AS-12.9
-  test('a refreshed token has the same authorization, and another authorization another', async () => {
+  test('stays in its authorization after a refresh, and a new consent creates a different one', async () => {
     const [first, other] = [
       await obtainTokens(portal, client, ADA),
       await obtainTokens(portal, client, ADA),
@@ -238,7 +238,7 @@ describe('the owner of a token', () => {
     expect(another).not.toBe(own);
   });
 
-  test('without a token: user() and clientId() are null', async () => {
+  test('is missing without a token: user() and clientId() are null', async () => {
     for (const headers of [{}, { Authorization: 'Bearer invented' }]) {
       const request = new Request(`${portal.url}/x`, { headers });
       const whose = await portal.server.withToken(request, async () => {
@@ -251,7 +251,7 @@ describe('the owner of a token', () => {
   });
 
   // @shows AS-1.2, AS-12.3, AS-12.5, AS-12.9, RFC9700-2.6b
-  test('an application without a person: user() is null, and no permission is looked up', async () => {
+  test('is only the client for a client credentials token: no permission is checked', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -269,14 +269,14 @@ describe('the owner of a token', () => {
   });
 });
 
-describe('token() never leads to a session', () => {
+describe('token() never uses a session:', () => {
   // @shows AS-12.6, AS-14.6
-  test('a valid session cookie without a token is not a token', async () => {
+  test('a valid session cookie without a token is refused', async () => {
     const visitor = await portal.signedIn(ADA);
     expect((await visitor.get('/api/notes')).status).toBe(401);
   });
   // @shows AS-12.6, AS-14.6
-  test('a valid session cookie with an invalid bearer token is not a token', async () => {
+  test('a valid session cookie with an invalid bearer token is refused', async () => {
     const visitor = await portal.signedIn(ADA);
     const response = await visitor.get('/api/notes', {
       Authorization: 'Bearer expired-or-invented',
@@ -284,13 +284,13 @@ describe('token() never leads to a session', () => {
     await expect401(response, 'invalid_token');
   });
   // @shows AS-12.6
-  test('an invalid bearer token with a valid session sees no session anywhere', async () => {
+  test('a request with an invalid bearer token is not signed in, even with a valid session', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get('/', { Authorization: 'Bearer invented' });
     expect(await page.text()).not.toContain('Ada Lovelace');
   });
   // @shows RFC6750-2.1
-  test("a bearer token of one person with another person's session belongs to the token's person", async () => {
+  test('a bearer token takes precedence over the session of a different person', async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     const visitor = await portal.signedIn(ADA);
     const answer = await visitor.get('/api/whoami', { Authorization: `bearer ${access_token}` });
@@ -300,7 +300,7 @@ describe('token() never leads to a session', () => {
 
 describe('token() in the wrong place', () => {
   // @shows AS-12.8
-  test('throws outside of a request, and says what is missing', () => {
+  test('throws outside of a request, with a message about what is missing', () => {
     expect(() => token()).toThrow(/outside a request.*oauthServer\(\)/);
   });
 
@@ -328,7 +328,7 @@ describe('token() in the wrong place', () => {
   });
 
   test.each(['requireScope', 'can'] as const)(
-    '%s() with an unconfigured scope is a programming error, with and without a token',
+    '%s() throws for a scope that is not configured, with and without a token',
     async (method) => {
       const { access_token } = await obtainTokens(portal, client, ADA);
       for (const headers of [{}, { Authorization: `Bearer ${access_token}` }]) {
@@ -347,7 +347,7 @@ describe('token() in the wrong place', () => {
   );
 
   // @shows AS-1.6
-  test('of two simultaneous requests each sees its own token', async () => {
+  test('returns the correct token to each of two simultaneous requests', async () => {
     const [ada, grace] = await Promise.all([
       obtainTokens(portal, client, ADA),
       obtainTokens(portal, client, GRACE),

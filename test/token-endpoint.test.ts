@@ -71,7 +71,7 @@ async function opens(accessToken: string): Promise<boolean> {
 describe('the authorization code grant', () => {
   // @shows AS-4.3, AS-4.13, AS-6.3, AS-6.14, AS-14.4, RFC6749-3.3a, RFC6749-3.3b, RFC6749-5.1, RFC6749-10.10a
   // @shows RFC7636-4.2, RFC9700-4.14.2d, OIDC-3.1.3.3
-  test('answers as RFC 6749 section 5.1 says, with no-store', async () => {
+  test('returns the response of RFC 6749 section 5.1, with no-store', async () => {
     const response = await exchangeCode(portal, client, await code());
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -92,14 +92,14 @@ describe('the authorization code grant', () => {
     ['PKCE verifier, ill-formed', { code_verifier: 'short' }],
     // @shows AS-9.5, MCP-10.6, RFC8707-2.2
     ['resource', { resource: 'https://elsewhere.example/' }],
-  ])('wrong %s: the exchange fails, and the code is never accepted again', async (_, changes) => {
+  ])('refuses a wrong %s, and never accepts the code again', async (_, changes) => {
     const issued = await code();
     await expectError(await exchangeCode(portal, client, issued, changes), 'invalid_grant');
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
   // @shows AS-7.1, RFC6749-4.1.3a, RFC6749-10.6
-  test('another redirect URI of the same client: the exchange fails, and the code is never accepted again', async () => {
+  test('refuses a different redirect URI of the same client, and never accepts the code again', async () => {
     const other = `${REDIRECT_URI}/other`;
     const own = await registerClient(portal, { redirectUris: [REDIRECT_URI, other] });
     const visitor = await portal.signedIn(ADA);
@@ -123,9 +123,9 @@ describe('the authorization code grant', () => {
   test.each([
     ['too short', 'v'.repeat(42)],
     ['too long', 'v'.repeat(129)],
-    ['of other characters', 'v!'.repeat(30)],
+    ['with invalid characters', 'v!'.repeat(30)],
   ])(
-    'a verifier %s is invalid, even for its own challenge (RFC 7636 section 4.1)',
+    'refuses a verifier %s, even if its challenge matches (RFC 7636 section 4.1)',
     async (_, verifier) => {
       const challenge = createHash('sha256').update(verifier).digest('base64url');
       const visitor = await portal.signedIn(ADA);
@@ -136,7 +136,7 @@ describe('the authorization code grant', () => {
   );
 
   // @shows RFC6749-4.1.2c, RFC9700-4.5, OIDC-3.1.3.2
-  test('wrong client: the exchange fails, and the code is never accepted again', async () => {
+  test('refuses the wrong client, and never accepts the code again', async () => {
     const issued = await code();
     const other = await registerClient(portal);
     await expectError(await exchangeCode(portal, other, issued), 'invalid_grant');
@@ -151,7 +151,7 @@ describe('the authorization code grant', () => {
     // @shows RFC7636-4.5, RFC9700-2.1.1c
     'code_verifier',
     'grant_type',
-  ])('without %s: invalid_request, and the code can still be exchanged', async (name) => {
+  ])('answers invalid_request without %s, and the code can still be exchanged', async (name) => {
     const issued = await code();
     await expectError(
       await exchangeCode(portal, client, issued, { [name]: '' }),
@@ -161,7 +161,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows RFC6749-4.1.3b
-  test('a client that fails to authenticate leaves the code valid', async () => {
+  test('keeps the code valid if the client fails to authenticate', async () => {
     const issued = await code();
     await expectError(
       await exchangeCode(portal, { ...client, secret: 'wrong' }, issued),
@@ -172,7 +172,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows AS-5.16, RFC6749-4.1.2b, RFC9700-4.2.4b, OIDC-3.1.3.2
-  test('a used code that is presented again is refused, and its tokens are revoked', async () => {
+  test('refuses a used code, and revokes its tokens', async () => {
     const issued = await code();
     const tokens = await tokensOf(await exchangeCode(portal, client, issued));
     expect(await opens(tokens.access_token)).toBe(true);
@@ -187,7 +187,7 @@ describe('the authorization code grant', () => {
     // @shows AS-5.16
     ['confidential', {}],
   ])(
-    'a used code from another, %s client is only refused: its tokens stay valid',
+    'refuses a used code from a different, %s client, without revoking its tokens',
     async (_, registration) => {
       const own = await registerClient(portal, { public: true });
       const stranger = await registerClient(portal, registration);
@@ -203,7 +203,7 @@ describe('the authorization code grant', () => {
     },
   );
 
-  test('a code that another client has made invalid gives no tokens, and presenting it again ends nothing else', async () => {
+  test('refuses a code that a different client has invalidated, and revokes nothing else', async () => {
     const visitor = await portal.signedIn(ADA);
     const [before, issued] = [
       await obtainCode(portal, client, visitor),
@@ -218,7 +218,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows AS-5.16
-  test('if another client presents the code during the exchange, an issued answer stays valid', async () => {
+  test('keeps the issued tokens valid if a different client presents the code during the exchange', async () => {
     const stranger = await registerClient(portal, { public: true });
     for (let round = 0; round < 20; round += 1) {
       const issued = await code();
@@ -236,7 +236,7 @@ describe('the authorization code grant', () => {
     }
   });
 
-  test('of many simultaneous exchanges of one code exactly one succeeds, with tokens that no longer work', async () => {
+  test('accepts one of many simultaneous exchanges of a code, and its tokens are revoked', async () => {
     for (let round = 0; round < 10; round += 1) {
       const issued = await code();
       const responses = await Promise.all(
@@ -250,7 +250,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows AS-2.13, RFC6749-4.1.2a, RFC6749-10.5
-  test('a code is valid only within code_ttl', async () => {
+  test('accepts a code only within code_ttl', async () => {
     const [inTime, late] = [await code(), await code()];
     clock.advance(59);
     await tokensOf(await exchangeCode(portal, client, inTime));
@@ -259,7 +259,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows AS-5.17, AS-9.9
-  test('nothing is issued for an account that was suspended after consent', async () => {
+  test('issues nothing for an account that was suspended after consent', async () => {
     const issued = await code(GRACE);
     await portal.suspend(GRACE);
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
@@ -268,7 +268,7 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
-  test('a client that is not registered for refresh_token gets no refresh token', async () => {
+  test('issues no refresh token to a client that is not registered for refresh_token', async () => {
     const own = await registerClient(portal, { grants: ['authorization_code'] });
     const issued = await obtainCode(portal, own, await portal.signedIn(ADA));
     expect(await tokensOf(await exchangeCode(portal, own, issued))).not.toHaveProperty(
@@ -276,7 +276,7 @@ describe('the authorization code grant', () => {
     );
   });
 
-  test('a client that is not registered for the grant gets that error, and its code becomes invalid', async () => {
+  test('refuses a client that is not registered for the grant type, and invalidates the code', async () => {
     const issued = await code();
     const service = await registerClient(portal, {
       redirectUris: [],
@@ -287,7 +287,7 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
-  test('a failure on the server side leaves the code valid', async () => {
+  test('keeps the code valid after a server error', async () => {
     const issued = await code();
     await portal.application.database.execute(
       'ALTER TABLE oauth_access_tokens RENAME TO moved_away',
@@ -304,7 +304,7 @@ describe('the authorization code grant', () => {
     await tokensOf(await exchangeCode(portal, client, issued));
   });
 
-  test('a code does not work as a refresh token, nor the reverse', async () => {
+  test('refuses a code as a refresh token, and a refresh token as a code', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     await expectError(await refresh(portal, client, await code()), 'invalid_grant');
     await expectError(await exchangeCode(portal, client, tokens.refresh_token), 'invalid_grant');
@@ -314,7 +314,7 @@ describe('the authorization code grant', () => {
 
 describe('the refresh token grant', () => {
   // @shows AS-1.2, AS-6.3, RFC6749-6c
-  test('replaces the token with a successor; the old one is invalid immediately', async () => {
+  test('replaces the token with a successor, and the old token is invalid immediately', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await tokensOf(await refresh(portal, client, first.refresh_token));
     expect(second.refresh_token).not.toBe(first.refresh_token);
@@ -324,7 +324,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-1.2, RFC6749-10.4, RFC9700-4.14.2b
-  test('a used token again revokes the whole family, with the successor and every access token', async () => {
+  test('revokes the whole family for a reused token, with the successor and every access token', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await tokensOf(await refresh(portal, client, first.refresh_token));
     await expectError(await refresh(portal, client, first.refresh_token), 'invalid_grant');
@@ -334,7 +334,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-18.11
-  test('with constant refreshes the family does not grow, and each of its tokens is still recognized as used', async () => {
+  test('adds no rows to the family with each refresh, and still recognizes each used token', async () => {
     const rows = async () => {
       return (await portal.application.database.execute('SELECT 1 FROM oauth_families')).rows
         .length;
@@ -359,7 +359,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-18.11
-  test('a token with the mark of a family ends it; one without is unknown and changes nothing', async () => {
+  test('revokes a family for an unknown token with its mark, and nothing for one without a mark', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const { refresh_token: token } = tokens;
     const [family = '', shared = '', own = ''] = token.split('.');
@@ -398,7 +398,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-4.4
-  test('a replay does not affect the families of other authorizations', async () => {
+  test('revokes no other authorization after a replay', async () => {
     const one = await obtainTokens(portal, client, ADA);
     const other = await obtainTokens(portal, client, ADA);
     await refresh(portal, client, one.refresh_token);
@@ -406,7 +406,7 @@ describe('the refresh token grant', () => {
     await tokensOf(await refresh(portal, client, other.refresh_token));
   });
 
-  test('of many simultaneous uses exactly one succeeds, and the whole family ends', async () => {
+  test('accepts one of many simultaneous uses, and revokes the whole family', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { refresh_token: token } = await obtainTokens(portal, client, ADA);
       const attempts = Array.from({ length: round % 2 === 0 ? 2 : 8 }, () =>
@@ -424,7 +424,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows RFC6749-6a, RFC6749-10.4, RFC9700-4.14.2a
-  test("another client's token is refused and stays valid", async () => {
+  test('refuses a token of a different client, which stays valid', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const other = await registerClient(portal);
     await expectError(await refresh(portal, other, tokens.refresh_token), 'invalid_grant');
@@ -433,7 +433,7 @@ describe('the refresh token grant', () => {
 
   // @shows AS-9.6, RFC6749-6b, RFC6749-6c
   // @shows RFC10017-6.2.2.3
-  test('scope narrows the access token; the family keeps its scopes', async () => {
+  test('narrows only the access token with scope, and the family keeps its scopes', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const narrow = await tokensOf(
       await refresh(portal, client, first.refresh_token, { scope: 'notes:read' }),
@@ -446,7 +446,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows RFC6749-6b, RFC9700-4.14.2a
-  test('a scope beyond the grant is invalid_scope, and the token stays valid', async () => {
+  test('answers invalid_scope for a scope that was not granted, and the token stays valid', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     const wider = await refresh(portal, client, tokens.refresh_token, {
       scope: 'notes:read notes:write',
@@ -456,7 +456,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-9.7, RFC8707-2.2, RFC9700-4.14.2a
-  test('a different resource is invalid_target, and the token stays valid', async () => {
+  test('answers invalid_target for a different resource, and the token stays valid', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const elsewhere = await refresh(portal, client, tokens.refresh_token, {
       resource: 'https://elsewhere.example/',
@@ -466,7 +466,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-5.17, AS-9.9
-  test('nothing is refreshed for a suspended account; its refresh token works again when the account does', async () => {
+  test('refuses a suspended account, and its refresh token works again after the suspension', async () => {
     const tokens = await obtainTokens(portal, client, GRACE);
     await portal.suspend(GRACE);
     await expectError(await refresh(portal, client, tokens.refresh_token), 'invalid_grant');
@@ -476,7 +476,7 @@ describe('the refresh token grant', () => {
 
   // @shows AS-2.11, AS-9.6, RFC9700-4.14.2c
   // @shows RFC10017-6.3.2.3b
-  test('each successor is valid for refresh_token_ttl from its own issue', async () => {
+  test('issues each successor with the full refresh_token_ttl', async () => {
     const first = await obtainTokens(portal, client, ADA);
     clock.advance(2_592_000 - 1);
     const second = await tokensOf(await refresh(portal, client, first.refresh_token));
@@ -486,7 +486,7 @@ describe('the refresh token grant', () => {
     await expectError(await refresh(portal, client, third.refresh_token), 'invalid_grant');
   });
 
-  test('a client that is not registered for the grant gets that error, and the token stays valid', async () => {
+  test('refuses a client that is not registered for the grant type, and the token stays valid', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const service = await registerClient(portal, {
       redirectUris: [],
@@ -497,7 +497,7 @@ describe('the refresh token grant', () => {
     await tokensOf(await refresh(portal, client, tokens.refresh_token));
   });
 
-  test('scopes that the server no longer offers are not in the successor', async () => {
+  test('omits scopes from the successor that the server no longer offers', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read notes:write' });
     const { database } = portal.application;
     // As if this scope was configured when the person allowed it, and no longer is.
@@ -517,9 +517,9 @@ describe('the refresh token grant', () => {
   });
 });
 
-describe('the scopes for which the client is registered now', () => {
+describe('the currently registered scopes of a client', () => {
   // @shows AS-10.3
-  test('limit the issued scopes; if none is left, nothing is issued and the code or token stays valid', async () => {
+  test('limit the issued scopes; if there are none left, nothing is issued and nothing used up', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const issued = await obtainCode(portal, client, await portal.signedIn(ADA));
@@ -553,7 +553,7 @@ describe('the client credentials grant', () => {
   });
 
   // @shows AS-1.2, AS-6.3, AS-9.8, RFC6749-4.4.3
-  test('gives an access token, and no refresh token', async () => {
+  test('issues an access token, and no refresh token', async () => {
     const tokens = await tokensOf(
       await requestToken(portal, service, { ...grant, scope: 'notes:read' }),
     );
@@ -566,7 +566,7 @@ describe('the client credentials grant', () => {
   });
 
   // @shows AS-9.8, RFC6749-3.3c, RFC6749-4.4.2
-  test('without a scope gives all scopes of the client', async () => {
+  test('grants all scopes of the client if no scope is requested', async () => {
     expect((await tokensOf(await requestToken(portal, service, grant))).scope).toBe(
       'notes:read notes:write',
     );
@@ -581,7 +581,7 @@ describe('the client credentials grant', () => {
   );
 
   // @shows AS-9.8
-  test('gives no scope about a person, even to a client that has some for people', async () => {
+  test('grants no scope about a person, even to a client that has some for people', async () => {
     const both = await registerClient(portal, {
       grants: ['authorization_code', 'client_credentials'],
       scopes: ['openid', 'profile', 'notes:read'],
@@ -592,12 +592,12 @@ describe('the client credentials grant', () => {
   });
 
   // @shows RFC6749-4.4, RFC6749-5.2c
-  test('is refused to a client that was not registered for it', async () => {
+  test('refuses a client that is not registered for it', async () => {
     await expectError(await requestToken(portal, client, grant), 'unauthorized_client');
   });
 
   // @shows RFC8707-2b
-  test('refuses a resource when no audience is configured', async () => {
+  test('refuses a resource if no audience is configured', async () => {
     const elsewhere = { ...grant, resource: 'https://elsewhere.example/' };
     await expectError(await requestToken(portal, service, elsewhere), 'invalid_target');
   });
@@ -608,18 +608,18 @@ describe('client authentication', () => {
 
   // @shows AS-9.3, RFC6749-5.2b, OIDC-3.1.3.1
   test.each<[string, TestClient | null, Record<string, string>]>([
-    ['nothing', null, {}],
+    ['no credentials', null, {}],
     ['an unknown client', { id: 'unknown', secret: 'x' }, {}],
-    ['a client id with a NUL character', null, { client_id: 'a\0b', client_secret: 'x' }],
+    ['a client ID with a NUL character', null, { client_id: 'a\0b', client_secret: 'x' }],
     ['an unknown public client', null, { client_id: 'unknown' }],
-  ])('%s is 401 with a challenge', async (_, presented, form) => {
+  ])('with %s is 401 with a challenge', async (_, presented, form) => {
     const response = await requestToken(portal, presented, { ...grant, ...form });
     expect(response.headers.get('www-authenticate')).toMatch(/^Basic /);
     await expectError(response, 'invalid_client', 401);
   });
 
   // @shows AS-9.1, AS-14.1, AS-14.2, RFC6749-3.2.1, RFC9700-2.5a, OIDC-3.1.3.1
-  test('a wrong secret, or a confidential client without one, is 401', async () => {
+  test('with a wrong secret, or without the secret of a confidential client, is 401', async () => {
     const withoutSecret = { ...grant, client_id: client.id };
     await expectError(
       await requestToken(portal, { ...client, secret: 'wrong' }, grant),
@@ -637,7 +637,7 @@ describe('client authentication', () => {
     `Basic ${btoa('no colon')}`,
     `Basic ${btoa(':x')}`,
     `Basic ${btoa('%zz:x')}`,
-  ])('an ill-formed %s is 401, with any credentials in the body', async (authorization) => {
+  ])('with an ill-formed %s is 401, with any credentials in the body', async (authorization) => {
     const response = await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { Authorization: authorization },
@@ -647,13 +647,13 @@ describe('client authentication', () => {
   });
 
   // @shows AS-9.1, AS-9.2, AS-14.1
-  test('client_secret_post works as client_secret_basic does', async () => {
+  test('accepts client_secret_post like client_secret_basic', async () => {
     const form = { ...grant, client_id: client.id, client_secret: client.secret };
     await expectError(await requestToken(portal, null, form), 'invalid_grant');
   });
 
   // @shows AS-9.2
-  test('client_secret_basic is form-decoded (RFC 6749 section 2.3.1)', async () => {
+  test('decodes client_secret_basic as a form (RFC 6749 section 2.3.1)', async () => {
     const encoded = (text: string) =>
       Buffer.from(text)
         .toString('hex')
@@ -663,12 +663,12 @@ describe('client authentication', () => {
   });
 
   // @shows AS-9.2
-  test('both together are invalid_request', async () => {
+  test('with both methods together is invalid_request', async () => {
     const both = { ...grant, client_id: client.id, client_secret: client.secret };
     await expectError(await requestToken(portal, client, both), 'invalid_request');
   });
 
-  test('another client_id in the body is invalid_request', async () => {
+  test('with a different client_id in the body is invalid_request', async () => {
     await expectError(
       await requestToken(portal, client, { ...grant, client_id: 'other' }),
       'invalid_request',
@@ -682,7 +682,7 @@ describe('client authentication', () => {
     'Basic bm9jb2xvbg==',
     `Basic ${btoa('%zz:x')}`,
     `Basic ${btoa(':x')}`,
-  ])('the header %j is 401', async (header) => {
+  ])('with the header %j is 401', async (header) => {
     const response = await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { Authorization: header },
@@ -692,7 +692,7 @@ describe('client authentication', () => {
   });
 
   // @shows AS-9.1, AS-14.1
-  test('a public client is identified by its id, and sends no secret', async () => {
+  test('identifies a public client by its ID, without a secret', async () => {
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
     const issued = await obtainCode(portal, own, visitor);
@@ -707,9 +707,9 @@ describe('client authentication', () => {
   });
 });
 
-describe('the method', () => {
+describe('the request method', () => {
   // @shows RFC6749-3.2a
-  test('is POST: GET is 405, and the code stays valid', async () => {
+  test('must be POST: GET is 405, and the code stays valid', async () => {
     const issued = await code();
     const query = new URLSearchParams({
       grant_type: 'authorization_code',
@@ -726,7 +726,7 @@ describe('the method', () => {
   });
 
   // @shows RFC6749-3.2a
-  test('is POST: the query is not read', async () => {
+  test('must be POST: the query is ignored', async () => {
     const query = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'unknown' });
     const response = await fetch(`${portal.url}/oauth/token?${query}`, {
       method: 'POST',
@@ -737,7 +737,7 @@ describe('the method', () => {
   });
 });
 
-describe('the body', () => {
+describe('the request body', () => {
   function post(body: BodyInit, type = 'application/x-www-form-urlencoded'): Promise<Response> {
     const headers = {
       'Content-Type': type,
@@ -758,7 +758,7 @@ describe('the body', () => {
     await expectError(await post(`grant_type=${'a'.repeat(64 * 1024)}`), 'invalid_request', 413);
   });
   // @shows AS-16.3
-  test('larger than 64 KiB is 413, also if earlier middleware has changed its length', async () => {
+  test('larger than 64 KiB is 413, even if earlier middleware has changed its length', async () => {
     const request = new Request(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '3' },
@@ -774,7 +774,7 @@ describe('the body', () => {
     );
     await expectError(await post('grant_type=refresh_token&x=1&x=2'), 'invalid_request');
   });
-  test('that begins with a question mark has it in the first name: it is not a query', async () => {
+  test('that starts with a question mark is not a query: the mark belongs to the first name', async () => {
     await expectError(await post('?grant_type=password'), 'invalid_request');
     await expectError(await post('a=b&grant_type=password'), 'unsupported_grant_type');
   });
@@ -822,7 +822,7 @@ describe('a configured audience', () => {
   afterAll(() => bound.close());
 
   // @shows AS-7.3, AS-7.8, AS-9.7, MCP-10.6, RFC8707-2.1, RFC9700-2.3b
-  test('is bound to every grant, named or not, and a refresh keeps it', async () => {
+  test('applies to every grant, requested or not, and a refresh keeps it', async () => {
     for (const resource of [audience, undefined]) {
       const tokens = await obtainTokens(bound, own, ADA, { resource });
       expect((await callApi(bound, '/api/whoami', tokens.access_token)).status).toBe(200);
@@ -832,7 +832,7 @@ describe('a configured audience', () => {
   });
 
   // @shows AS-7.8, RFC8707-2b
-  test('with another target is invalid_target, before a person gets a question', async () => {
+  test('makes any other target invalid_target, before a person is asked', async () => {
     const visitor = await bound.signedIn(ADA);
     await expect(
       obtainCode(bound, own, visitor, { resource: 'https://api.portal.example' }),
@@ -840,7 +840,7 @@ describe('a configured audience', () => {
   });
 
   // @shows AS-2.4, AS-7.8
-  test('does not accept a token that was granted before it was configured', async () => {
+  test('excludes a token that was granted before it was configured', async () => {
     const tokens = await obtainTokens(bound, own, ADA);
     await bound.application.database.execute('UPDATE oauth_families SET audience = NULL');
     expect((await callApi(bound, '/api/whoami', tokens.access_token)).status).toBe(401);

@@ -56,7 +56,7 @@ function openWithTimer() {
   return { opened, timer };
 }
 
-describe('work that uses its own store outside its connection', () => {
+describe('a call to the same store outside the transaction connection', () => {
   const ASKED: Readonly<Record<string, (of: OpenedDatabase) => Promise<unknown>>> = {
     'a read': (of) => ids(of),
     'a write': (of) => insert(2, of),
@@ -64,11 +64,11 @@ describe('work that uses its own store outside its connection', () => {
     'a read without a timeout': (of) => ids(of.withoutTimeout()),
   };
 
-  describe.each(Object.keys(ASKED))('%s', (kind) => {
+  describe.each(Object.keys(ASKED))('as %s', (kind) => {
     const ask = ASKED[kind] ?? (() => never);
 
     // @shows AS-18.13
-    test('in a transaction is refused immediately, and the transaction may continue', async () => {
+    test('is refused immediately inside a transaction, and the transaction can continue', async () => {
       await database.transaction(async (on) => {
         await insert(1, on);
         await expect(ask(database)).rejects.toEqual(refused('inside'));
@@ -77,7 +77,7 @@ describe('work that uses its own store outside its connection', () => {
       expect(await ids()).toEqual([1, 3]);
     });
 
-    test('in a transaction on another store is allowed', async () => {
+    test('is allowed inside a transaction on a different store', async () => {
       await other.transaction(async (on) => {
         await insert(1, on);
         await ask(database);
@@ -87,18 +87,18 @@ describe('work that uses its own store outside its connection', () => {
     });
   });
 
-  test('gets an error that says what to do', async () => {
+  test('gets an error with instructions', async () => {
     const asking = database.transaction(() => ids());
     await expect(asking).rejects.toThrow('Use the connection that the transaction passes');
   });
 
-  test('is refused too from within a transaction on another store in between', async () => {
+  test('is refused inside a nested transaction on a different store, too', async () => {
     await expect(database.transaction(() => other.transaction(() => ids()))).rejects.toEqual(
       refused('inside'),
     );
   });
 
-  test('is allowed as soon as the transaction has ended', async () => {
+  test('is allowed after the transaction has ended', async () => {
     const ended = Promise.withResolvers<void>();
     let later: Promise<unknown> = never;
     await database.transaction(async (on) => {
@@ -111,9 +111,9 @@ describe('work that uses its own store outside its connection', () => {
   });
 });
 
-describe('work that waits for something other than its statements', () => {
+describe('a transaction that waits for something other than its statements', () => {
   // @shows AS-18.13
-  test('blocks no other work: others write, commit and read in the meantime', async () => {
+  test('does not block others, which write, commit and read in the meantime', async () => {
     const answer = Promise.withResolvers<number>();
     const waiting = database.transaction(async (on) => {
       await insert(1, on);
@@ -126,7 +126,7 @@ describe('work that waits for something other than its statements', () => {
     expect(await ids()).toEqual([1, 2, 11, 12, 13]);
   });
 
-  test('before its first statement holds nothing that others need', async () => {
+  test('holds nothing that others need before its first statement', async () => {
     const answer = Promise.withResolvers<void>();
     const waiting = Array.from({ length: 30 }, (_, id) =>
       database.transaction(async (on) => {
@@ -141,7 +141,7 @@ describe('work that waits for something other than its statements', () => {
     expect(await ids()).toHaveLength(31);
   });
 
-  test('between many statements runs each of them once', async () => {
+  test('runs each of its statements once, even if it waits between them', async () => {
     await Promise.all(
       Array.from({ length: 8 }, (_, worker) =>
         database.transaction(async (on) => {
@@ -156,7 +156,7 @@ describe('work that waits for something other than its statements', () => {
     expect(await ids()).toHaveLength(40);
   });
 
-  test('loses no update, though others change what it has read', async () => {
+  test('loses no update, even if others change what it has read', async () => {
     await insert(1);
     const count = async (on: On) => {
       await on.execute('UPDATE things SET name = name WHERE id = 1');
@@ -170,7 +170,7 @@ describe('work that waits for something other than its statements', () => {
     ]);
   });
 
-  test('leaves nothing if it throws in the end', async () => {
+  test('leaves nothing if it throws at the end', async () => {
     const waiting = database.transaction(async (on) => {
       await insert(1, on);
       await new Promise((resolve) => setImmediate(resolve));
@@ -197,7 +197,7 @@ describe('work that waits for something other than its statements', () => {
     expect(timer.waiting()).toBe(0);
   });
 
-  test('before its first statement is rejected too, but later', async () => {
+  test('is rejected too before its first statement, but later', async () => {
     const { opened, timer } = openWithTimer();
     let rejected = false;
     const waiting = opened.transaction(() => never);
@@ -210,7 +210,7 @@ describe('work that waits for something other than its statements', () => {
     await expect(waiting).rejects.toEqual(refused('late'));
   });
 
-  test('has no limit on the store without a timeout, as a schema change needs', async () => {
+  test('has no limit on the store without a timeout, which schema changes need', async () => {
     const { opened, timer } = openWithTimer();
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -249,13 +249,13 @@ describe('a statement after the end of its transaction', () => {
   }
 
   // @shows AS-18.13
-  test('is refused, and does not commit separately', async () => {
+  test('is refused, and is not committed separately', async () => {
     await expect(runOn((work) => database.transaction(work))).rejects.toEqual(refused('ended'));
     expect(await ids()).toEqual([]);
   });
 
   // @shows AS-18.13
-  test('does not land in another transaction', async () => {
+  test('does not run in a different transaction', async () => {
     const gate = Promise.withResolvers<void>();
     let late: Promise<unknown> = never;
     await database.transaction(async (on) => {
@@ -278,7 +278,7 @@ describe('a statement after the end of its transaction', () => {
   });
 
   // @shows AS-18.13
-  test('that is in flight is awaited: its effect stays, or the transaction fails with it', async () => {
+  test('that is still running is awaited: it takes effect, or the transaction fails with it', async () => {
     const forgotten: Promise<unknown>[] = [];
     await database.transaction(async (on) => {
       forgotten.push(insert(1, on), insert(2, on));
@@ -295,7 +295,7 @@ describe('a statement after the end of its transaction', () => {
   });
 });
 
-describe('work that continues after its transaction was rolled back', () => {
+describe('a transaction function that continues after a rollback', () => {
   /** Fails, and rolls back the whole transaction; on MySQL only a deadlock does (below). */
   const UNDOING = {
     sqlite: "INSERT OR ROLLBACK INTO things (id, name) VALUES (1, 'again')",
@@ -348,7 +348,7 @@ describe('work that continues after its transaction was rolled back', () => {
 });
 
 test.each(['BEGIN', 'COMMIT', 'ROLLBACK', '/* now */ COMMIT', '-- now\nROLLBACK'])(
-  'a statement that begins or ends a transaction is refused: %s',
+  'a statement that starts or ends a transaction is refused: %s',
   async (statement) => {
     const refusal = 'instead of statements that begin or end a transaction';
     const going = database.transaction(async (on) => {
@@ -364,7 +364,7 @@ test.each(['BEGIN', 'COMMIT', 'ROLLBACK', '/* now */ COMMIT', '-- now\nROLLBACK'
   },
 );
 
-test('a waiting transaction runs once, even if another of its batch fails at the commit', async () => {
+test('a waiting transaction runs once, even if a different one of its batch fails to commit', async () => {
   const deferred = database.dialect === 'mysql' ? '' : ' DEFERRABLE INITIALLY DEFERRED';
   await database.execute(
     `CREATE TABLE parts (id INTEGER PRIMARY KEY, thing INTEGER, FOREIGN KEY (thing) REFERENCES things (id)${deferred})`,
@@ -415,7 +415,7 @@ test('a transaction that runs while its store closes is completed and committed'
   await expect(insert(3, opened)).rejects.toThrow(/closed/);
 });
 
-test('a single statement that a deadlock has rolled back runs again', async () => {
+test('a single statement that was rolled back by a deadlock runs again', async () => {
   await Promise.all([insert(1), insert(2)]);
   const { dialect } = database;
   const backwards = {
@@ -441,7 +441,7 @@ test('a single statement that a deadlock has rolled back runs again', async () =
 });
 
 // @shows AS-18.13
-test('an application that reads the request in a transaction lets no slow caller block the token endpoint', async () => {
+test('a slow caller whose body is read in a transaction does not block the token endpoint', async () => {
   const [begun, reading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const CALLERS = { '/first': 20, '/between': 5 };
   let waiting = 0;

@@ -134,7 +134,7 @@ describe('a message at a failed start, or from a command', () => {
     expect(stale).toEqual([]);
   });
 
-  test('about the configuration continues in a way that the page explains', () => {
+  test('about the configuration has its wording explained on the page', () => {
     const files =
       /(?:\/config|application\/(?:configuration|keys|public-url)|packages\/mcp\/src\/plugin)\.ts$/;
     const said = /(?:\berror: |\bmessage: |\.(?:min|max|regex)\([^'`\n]*, )['`]((?!\$)[^'`]+)/g;
@@ -148,7 +148,7 @@ describe('a message at a failed start, or from a command', () => {
   });
 });
 
-describe('the reason in brackets in the line of a refusal', () => {
+describe('the reason in brackets in the log line of a refusal', () => {
   const files =
     /^packages\/(?:admin\/src\/(?:administration|forms)\.ts|portico\/src\/(?:keys\/jws\/(?:compact|dpop-proof)|(?:assembly|authorization|clients|endpoints|features\/[\w-]+|grants|http\/outbound|keys\/assertions|tokens)\/|(?:parameters|profiles|refusals|resource\/authentication-requirement|resource\/bearer|resource\/token-accessor)\.ts))/;
   /**
@@ -224,7 +224,7 @@ describe('the reason in brackets in the line of a refusal', () => {
     expect(stale).toEqual([]);
   });
 
-  test('comes first if most people see it first', () => {
+  test('is first on the page if it is the most common one', () => {
     expect(entries[0]).toBe('the secret is wrong');
   });
 });
@@ -232,7 +232,7 @@ describe('the reason in brackets in the line of a refusal', () => {
 describe('docs/troubleshooting.md', () => {
   const messages = loggedMessages();
 
-  test('has every message that is logged at warning or error, and those of refusals', () => {
+  test('contains every message that is logged at warning or error, and those of refusals', () => {
     const inPage = listed('Messages of the log');
     const missing = messages.filter(({ message }) => !stands(message, inPage));
     expect(missing).toEqual([]);
@@ -245,7 +245,7 @@ describe('docs/troubleshooting.md', () => {
     expect(messages.filter(({ level }) => level !== 'info')).toHaveLength(heeded.length);
   });
 
-  test('has no message that is no longer logged', () => {
+  test('contains no message that is no longer logged', () => {
     const stale = listed('Messages of the log').filter(
       (entry) => !messages.some(({ message }) => stands(message, [entry])),
     );
@@ -265,7 +265,7 @@ describe('docs/troubleshooting.md', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('has every part that a doctor names', () => {
+  test('contains every part that a doctor reports', () => {
     const doctors = SOURCES.filter(({ file }) =>
       /console\/|features\/|assistant\/(?:doctor|commands)/.test(file),
     );
@@ -280,7 +280,7 @@ describe('docs/troubleshooting.md', () => {
     expect(new Set(parts).size).toBeGreaterThan(20);
   });
 
-  test('has the sections that the doctors link to', () => {
+  test('contains the sections to which the doctors link', () => {
     const rows = sectionOf('Findings of the doctor')
       .split('\n')
       .filter((line) => line.startsWith('| `'));

@@ -100,9 +100,9 @@ const tokensOf = async (response: Response): Promise<Tokens> => {
 const isActive = async ({ access_token: token }: Tokens) =>
   (await introspect(portal, token))['active'];
 
-describe('a use that took effect while the store was lost', () => {
+describe('a use of a token or code that took effect while the store was lost', () => {
   // @shows AS-18.24
-  test('is 503 while the store is away, and answered to the same request once it is back', async () => {
+  test('is 503 during the outage, and the same request gets the response afterwards', async () => {
     await loseRefresh('after it took effect');
     await expectAway(await refresh(portal, client, tokens.refresh_token));
     store.isAway = false;
@@ -115,7 +115,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('states the remaining lifetime of the token, after any number of queries to the store', async () => {
+  test('returns the remaining lifetime of the token, after any number of store queries', async () => {
     store.whenLost = () => clock.advance(41);
     await loseRefresh('after it took effect');
     store.isAway = false;
@@ -132,7 +132,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('never states more than the remaining lifetime, also after the clock was set back', async () => {
+  test('never returns more than the remaining lifetime, also after the clock was set back', async () => {
     store.whenLost = () => clock.advance(-10);
     await loseRefresh('after it took effect');
     store.isAway = false;
@@ -142,7 +142,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered without a refresh token if its client may no longer refresh, by a process that has just started', async () => {
+  test('is answered without a refresh token by a new process if the client may no longer refresh', async () => {
     const other = await startBeside();
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     store.loses = 'after it took effect';
@@ -162,7 +162,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered if it was the exchange of a code', async () => {
+  test('is answered for a code exchange too', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     store.loses = 'after it took effect';
     await expectAway(await exchangeCode(portal, client, code));
@@ -172,7 +172,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered once: the next request is a replay, which ends the tokens of the answer', async () => {
+  test('is answered once: the next request is a replay, which revokes those tokens', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     const answer = await tokensOf(await refresh(portal, client, tokens.refresh_token));
@@ -182,7 +182,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered to one of two simultaneous requests', async () => {
+  test('is answered for one of two simultaneous requests', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     const send = () => refresh(portal, client, tokens.refresh_token);
@@ -192,7 +192,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is a replay for any other request with the token, and then for the same one too', async () => {
+  test('is a replay if any other request sends the token, and then the same request is one too', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     await expectRefused(await refresh(portal, client, tokens.refresh_token, { scope: 'openid' }));
@@ -201,7 +201,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is not answered to another client', async () => {
+  test('is not answered for a different client', async () => {
     const other = await registerClient(portal);
     await loseRefresh('after it took effect');
     store.isAway = false;
@@ -212,7 +212,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-1.8, AS-18.24
-  test('is refused while the account is suspended, and answered when it is restored', async () => {
+  test('is refused while the account is suspended, and answered after the account is restored', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     await portal.suspend(ADA);
@@ -223,7 +223,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-1.8, AS-5.17, AS-18.24
-  test('is refused for good if it was a code and the account is suspended', async () => {
+  test('is refused permanently for a code if the account is suspended', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     store.loses = 'after it took effect';
     await expectAway(await exchangeCode(portal, client, code));
@@ -235,7 +235,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is refused to a client that was revoked', async () => {
+  test('is refused for a client that was revoked', async () => {
     const other = await registerClient(portal);
     tokens = await obtainTokens(portal, other, ADA);
     store.loses = 'after it took effect';
@@ -263,7 +263,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is refused if none of its scopes is still granted, or the client lost the grant', async () => {
+  test('is refused if no scope is granted any more, or the client lost the grant type', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     await setScopes('none');
@@ -276,7 +276,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is refused if it named a scope that is no longer in force', async () => {
+  test('is refused if it requested a scope that is no longer registered', async () => {
     store.loses = 'after it took effect';
     const send = () =>
       refresh(portal, client, tokens.refresh_token, { scope: 'openid notes:read' });
@@ -288,7 +288,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered once the account can be looked up, if the store was lost in between', async () => {
+  test('is answered after the account can be loaded, if the store was lost in between', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     store.losesAccounts = true;
@@ -307,9 +307,9 @@ describe('a use that took effect while the store was lost', () => {
   });
 });
 
-describe('a use that did not take effect while the store was lost', () => {
+describe('a use of a token or code that did not take effect while the store was lost', () => {
   // @shows AS-18.24
-  test('is 503 while the store is away, and then an ordinary use', async () => {
+  test('is 503 during the outage, and then a normal use', async () => {
     await loseRefresh('before it took effect');
     await expectAway(await refresh(portal, client, tokens.refresh_token));
     store.isAway = false;

@@ -100,40 +100,40 @@ type Refusal = readonly [string, string | number, (on: On) => Promise<unknown>];
 /** They certainly had no effect. Each is tried by a statement and in a transaction. */
 const REFUSED: readonly Refusal[] = isPostgres
   ? [
-      ['a limit of time of the session', '57014', (on) => on.execute('SELECT pg_sleep(60)')],
+      ['the time limit of the session', '57014', (on) => on.execute('SELECT pg_sleep(60)')],
       [
-        'a lock that somebody else has',
+        'a lock that a different session has',
         '55P03',
         (on) => on.execute('SELECT id FROM things WHERE id = 1 FOR UPDATE NOWAIT'),
       ],
       ['a transaction that waited too long', '25P03', (on) => on.execute(raised('25P03'))],
       ['a transaction that took too long', '25P04', (on) => on.execute(raised('25P04'))],
       ['too many connections', '53300', (on) => on.execute(raised('53300'))],
-      ['a disk that is full', '53100', (on) => on.execute(raised('53100'))],
+      ['a full disk', '53100', (on) => on.execute(raised('53100'))],
     ]
   : [
-      ['a limit of time of the session', 1969, (on) => on.execute('SELECT SLEEP(60)')],
+      ['the time limit of the session', 1969, (on) => on.execute('SELECT SLEEP(60)')],
       [
-        'a lock that somebody else has',
+        'a lock that a different session has',
         1205,
         (on) => on.execute('SELECT id FROM things WHERE id = 1 FOR UPDATE NOWAIT'),
       ],
-      ['a limit of time of MySQL', 3024, (on) => on.execute(raised(3024))],
+      ['the time limit of MySQL', 3024, (on) => on.execute(raised(3024))],
       ['too many connections', 1040, (on) => on.execute(raised(1040))],
       ['too many failed connections of a machine', 1129, (on) => on.execute(raised(1129))],
-      ['a disk that is full', 1021, (on) => on.execute(raised(1021))],
-      ['memory that is full', 1041, (on) => on.execute(raised(1041))],
+      ['a full disk', 1021, (on) => on.execute(raised(1021))],
+      ['full memory', 1041, (on) => on.execute(raised(1041))],
       ['too many threads', 1135, (on) => on.execute(raised(1135))],
       ['too many locks', 1206, (on) => on.execute(raised(1206))],
       ['too many transactions', 1637, (on) => on.execute(raised(1637))],
       ['MySQL that was taken offline', 3032, (on) => on.execute(raised(3032))],
       [
-        'too many connections of one account, by the server',
+        'too many connections of an account, by the server limit',
         1203,
         (on) => on.execute(raised(1203)),
       ],
       [
-        'too many connections of one account, by its own limit',
+        'too many connections of an account, by the account limit',
         1226,
         (on) => on.execute(raised(1226)),
       ],
@@ -142,12 +142,8 @@ const REFUSED: readonly Refusal[] = isPostgres
         1317,
         (on) => on.execute('KILL QUERY CONNECTION_ID()'),
       ],
-      [
-        'a lock of MySQL that somebody else has, and NOWAIT',
-        3572,
-        (on) => on.execute(raised(3572)),
-      ],
-      ['InnoDB of MySQL whose schema may only be read', 1836, (on) => on.execute(raised(1836))],
+      ['a lock of MySQL that is held, with NOWAIT', 3572, (on) => on.execute(raised(3572))],
+      ['InnoDB of MySQL with a read-only schema', 1836, (on) => on.execute(raised(1836))],
       [
         'InnoDB of MySQL that may only be read from',
         1015,
@@ -177,7 +173,7 @@ const UNKNOWN: readonly (readonly [string, string | number])[] = isPostgres
 
 const code = (expected: string | number) => (isPostgres ? { code: expected } : { errno: expected });
 
-describe('a refusal of the database server', () => {
+describe('a statement that the database server refuses', () => {
   // @shows AS-18.21
   test.each(REFUSED)(
     'for %s (%s) is unavailable, and the connection is closed',
@@ -200,7 +196,7 @@ describe('a refusal of the database server', () => {
   );
 
   // @shows AS-18.9
-  test.each(REFUSED)('for %s (%s) needs no question about its effect', async (_, _code, refuse) => {
+  test.each(REFUSED)('for %s (%s) needs no check of its effect', async (_, _code, refuse) => {
     await whileLocked(async () => {
       const database = open({ statementTimeout: 1 });
       let asked = 0;
@@ -219,7 +215,7 @@ describe('a refusal of the database server', () => {
 
   // @shows AS-18.9
   test.each(UNKNOWN)(
-    'as %s does (%s) leaves its effect unknown, and the server queries it',
+    'with the error of %s (%s) has an unknown effect, which is then checked',
     async (_, number) => {
       const database = open();
       const statement = raised(number);
@@ -242,7 +238,7 @@ describe('a refusal of the database server', () => {
 
   test.each<string | number>(
     isPostgres ? ['42501', 'P0001', '23505', '0A000'] : [1142, 1644, 1062, 1015],
-  )('for another reason (%s) is a fault, and the connection stays', async (number) => {
+  )('for a different reason (%s) is a fault, and the connection stays open', async (number) => {
     const database = open();
     const before = await identityOf(database);
     const failure = await failureOf(database.execute(raised(number), [], async () => true));
@@ -254,7 +250,7 @@ describe('a refusal of the database server', () => {
 });
 
 test.each(isPostgres ? [] : ['MariaDB'])(
-  'a statement larger than %s accepts fails, but not the next statement of the pool',
+  'a statement larger than %s allows fails, and the next statement of the pool succeeds',
   async () => {
     const database = open({ poolSize: 1 });
     const { rows } = await database.execute<{ most: number }>(
@@ -286,7 +282,7 @@ const ONE_CONNECTION = isPostgres
     };
 
 // @shows AS-18.21
-test(`for an account that has all its connections (${ONE_CONNECTION.told}) is unavailable`, async () => {
+test(`a statement of an account at its connection limit (${ONE_CONNECTION.told}) is unavailable`, async () => {
   const { told, account, create, kind } = ONE_CONNECTION;
   const name = new URL(store.url).pathname.slice(1);
   for (const statement of create(account(name), name)) await other.execute(statement);
@@ -329,7 +325,7 @@ test.each(isPostgres ? [] : ['MariaDB'])(
   },
 );
 
-describe('work that a conflict has rolled back', () => {
+describe('work that was rolled back by a conflict', () => {
   test('runs again as a transaction, and is counted', async () => {
     const database = open();
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -369,7 +365,7 @@ describe('work that a conflict has rolled back', () => {
   });
 
   test.each<string | number>(isPostgres ? ['40001', '40P01'] : [1213, 3101])(
-    '(%s) again and again is unavailable',
+    '(%s) repeatedly is unavailable',
     async (number) => {
       const database = open();
       for (const ask of [
@@ -382,7 +378,7 @@ describe('work that a conflict has rolled back', () => {
   );
 
   test.each(isPostgres ? ['PostgreSQL'] : [])(
-    'after a read runs again on %s, with the values of that time',
+    'after a read runs again on %s, with the current values',
     async () => {
       const database = open();
       const read: number[] = [];
@@ -407,9 +403,9 @@ const SETTINGS = isPostgres
       @@SESSION.lock_wait_timeout AS metadata, @@SESSION.wsrep_sync_wait AS sync`;
 const settingsOf = async (on: On) => (await on.execute(SETTINGS)).rows[0];
 
-describe('a session', () => {
+describe('a database session', () => {
   // @shows AS-18.21, AS-18.23
-  test('of our own has a limit per statement, and that of a migration has no limit', async () => {
+  test('of the server has a time limit per statement, and that of a migration has none', async () => {
     const database = open({ statementTimeout: 7 });
     const limited = isPostgres
       ? { statement: '7s', idle: '67s' }
@@ -425,7 +421,7 @@ describe('a session', () => {
   });
 
   // @shows AS-18.21
-  test('keeps smaller limits of the server', async () => {
+  test('keeps smaller limits of the database server', async () => {
     const created = await createDatabase('');
     onTestFinished(() => created.drop());
     const url = new URL(created.url);
@@ -454,7 +450,7 @@ describe('a session', () => {
   });
 
   // @shows AS-18.17
-  test("of the application's pool keeps its limits", async () => {
+  test('of the pool of the application keeps its limits', async () => {
     const pool = openApplicationPool(store.url, 1);
     onTestFinished(() => pool.end());
     const borrowed = pool.borrow();
@@ -466,7 +462,7 @@ describe('a session', () => {
   });
 
   // @shows AS-18.21
-  test('ends a statement that waits too long for a lock, which then never takes effect', async () => {
+  test('cancels a statement that waits too long for a lock, which then never takes effect', async () => {
     const database = open({ statementTimeout: 1 });
     const failure = await whileLocked(() => failureOf(add(1, database)));
     expect(database.isUnavailable(failure)).toBe(true);
@@ -478,7 +474,7 @@ describe('a session', () => {
 
   // @shows AS-18.21
   test.each(isPostgres ? ['PostgreSQL'] : [])(
-    'with an abandoned transaction is ended by %s, and rolled back',
+    'with an abandoned transaction is closed by %s, and rolled back',
     async () => {
       const database = open({ poolSize: 1 });
       const failure = await failureOf(

@@ -122,7 +122,7 @@ describe('oauth:client:unblock', () => {
   });
 
   // @shows AS-13.26
-  test('ignores a document that was read before, even a fresh one', async () => {
+  test('ignores a document that was fetched before, even a fresh one', async () => {
     const headers = { 'Cache-Control': 'max-age=86400' };
     const id = host.publish('/moved.json', DOCUMENT, headers);
     await allow(id);
@@ -139,7 +139,7 @@ describe('oauth:client:unblock', () => {
   });
 
   // @shows AS-13.26
-  test('unblocks also a URL that was blocked before its first use', async () => {
+  test('also unblocks a URL that was blocked before its first use', async () => {
     const id = host.publish('/unseen.json', DOCUMENT);
     await run('oauth:client:revoke', id);
     expect((await ada.get(asking(id))).status).toBe(400);
@@ -148,7 +148,7 @@ describe('oauth:client:unblock', () => {
   });
 
   // @shows AS-13.26
-  test('ignores an answer to an earlier question that is saved only afterwards', async () => {
+  test('invalidates earlier consent requests, even if their answer arrives afterwards', async () => {
     const id = host.publish('/late.json', DOCUMENT);
     const late = await ada.get(asking(id));
     await portal.server.clients.revoke(id);
@@ -187,7 +187,7 @@ describe('oauth:client:unblock', () => {
   });
 
   // @shows AS-13.26, AS-19.1
-  test('is an event, once', async () => {
+  test('is one audit event', async () => {
     const clientId = 'https://events.example/client.json';
     await portal.server.clients.revoke(clientId);
     const events: AuditEvent[] = [];

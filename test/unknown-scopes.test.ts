@@ -65,9 +65,9 @@ async function granted(page: Response, visitor = ada): Promise<Tokens> {
 
 const MANY = 'openid groups email address phone notes:read notes:write offline_access';
 
-describe('an authorization request', () => {
+describe('an authorization request with unknown scopes', () => {
   // @shows AS-2.31
-  test("off: for an unknown scope, and for one that is not the client's, is refused", async () => {
+  test('is refused with the setting off, also for a scope that the client does not have', async () => {
     const there = await off.signedIn(ADA);
     for (const scope of [MANY, 'openid groups', 'openid notes:write']) {
       const { searchParams } = locationOf(
@@ -78,7 +78,7 @@ describe('an authorization request', () => {
   });
 
   // @shows AS-7.24
-  test('loses those scopes; the person sees what remains, and the answer names it', async () => {
+  test('loses those scopes; the page shows the remaining ones, and the response contains them', async () => {
     const page = await ada.visit(authorizationUrl(portal, client, { scope: MANY }));
     expect(await shown(page)).toEqual(['openid', 'email', 'notes:read']);
     for (const name of ['groups', 'phone']) expect(await page.clone().text()).not.toContain(name);
@@ -90,7 +90,7 @@ describe('an authorization request', () => {
   });
 
   // @shows AS-7.24
-  test('that is posted or pushed loses them too', async () => {
+  test('that is sent by POST or pushed loses them too', async () => {
     const form = Object.fromEntries(
       new URL(authorizationUrl(portal, client, { scope: 'groups email' })).searchParams,
     );
@@ -110,7 +110,7 @@ describe('an authorization request', () => {
     'groups offline_access',
     'OPENID',
     'notes:read:all',
-  ])('of which nothing remains is refused: %s', async (scope) => {
+  ])('and no other scopes is refused: %s', async (scope) => {
     const { searchParams } = locationOf(await ada.get(authorizationUrl(portal, client, { scope })));
     expect(searchParams.get('error')).toBe('invalid_scope');
     const pushed = await push(portal, client, { scope });
@@ -119,7 +119,7 @@ describe('an authorization request', () => {
 
   // @shows AS-7.24
   test.each(['openid "', 'email a\\b', 'email \u0001', 'email é', 'email\tnotes:read'])(
-    'with a malformed scope stays refused: %j',
+    'and malformed ones stays refused: %j',
     async (scope) => {
       const { searchParams } = locationOf(
         await ada.get(authorizationUrl(portal, client, { scope })),
@@ -128,18 +128,18 @@ describe('an authorization request', () => {
     },
   );
 
-  test('with two values of scope stays refused', async () => {
+  test('stays refused if scope is repeated', async () => {
     const url = `${authorizationUrl(portal, client, { scope: 'email' })}&scope=groups`;
     expect(locationOf(await ada.get(url)).searchParams.get('error')).toBe('invalid_request');
   });
 
-  test('without scope requests those of the client, as before', async () => {
+  test('does not change a request without scope, which gets the scopes of the client', async () => {
     const page = await ada.visit(authorizationUrl(portal, client, { scope: undefined }));
     expect((await granted(page)).scope).toBe('email notes:read');
   });
 
   // @shows AS-7.24
-  test('never grants a scope whose permission the person lacks', async () => {
+  test('never grants a scope for which the person lacks the permission', async () => {
     const own = await registerClient(portal, { scopes: ['email', 'notes:write'] });
     const grace = await portal.signedIn(GRACE);
     const page = await grace.visit(
@@ -151,7 +151,7 @@ describe('an authorization request', () => {
   });
 
   // @shows AS-7.24
-  test('for openid without a signing key stays refused, as the client counts on it', async () => {
+  test('stays refused for openid without a signing key, on which the client depends', async () => {
     const keyless = await startPortal({
       signingKey: false,
       config: { oauth_server: { unknown_scopes: 'ignore' } },
@@ -170,7 +170,7 @@ describe('an authorization request', () => {
 });
 
 // @shows AS-7.24
-test('the request of a device loses unknown scopes; the person sees what remains, and it gets that', async () => {
+test('a device request loses unknown scopes: the person sees the rest, and the device gets it', async () => {
   const device = await registerDevice(portal, { scopes: ['email', 'notes:read'] });
   const scope = 'email groups notes:read notes:write';
   expect(await errorOf(await requestCodes(off, device, { scope }))).toBe('invalid_scope');
@@ -184,7 +184,7 @@ test('the request of a device loses unknown scopes; the person sees what remains
   expect((await tokensOf(await poll(portal, device, begun))).scope).toBe('email notes:read');
 });
 
-describe('a refresh', () => {
+describe('a refresh request', () => {
   // @shows AS-7.24
   test('loses unknown scopes, and never gains one', async () => {
     const tokens = await obtainTokens(portal, client, ADA, {
@@ -204,7 +204,7 @@ describe('a refresh', () => {
   });
 
   // @shows AS-7.24
-  test('for a scope of the client that was not granted is refused, and the token stays good', async () => {
+  test('for a scope of the client that was not granted is refused, and the token stays valid', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid email' });
     for (const scope of ['openid notes:read', 'notes:read', 'groups', 'groups notes:read']) {
       const refused = await refresh(portal, client, tokens.refresh_token, { scope });
@@ -214,7 +214,7 @@ describe('a refresh', () => {
   });
 
   // @shows AS-7.24
-  test('does not get a scope that the client was registered for later', async () => {
+  test('does not get a scope for which the client was registered later', async () => {
     const own = await registerClient(portal, { scopes: ['email'] });
     const tokens = await obtainTokens(portal, own, ADA, { scope: 'email notes:read' });
     expect(tokens.scope).toBe('email');
@@ -229,12 +229,12 @@ describe('a refresh', () => {
   });
 });
 
-describe('client credentials', () => {
+describe('a client credentials request', () => {
   const asked = (at: RunningPortal, scope: string) =>
     requestToken(at, client, { grant_type: 'client_credentials', scope });
 
   // @shows AS-7.24
-  test('lose unknown scopes, and those about a person', async () => {
+  test('loses unknown scopes, and those about a person', async () => {
     expect(await errorOf(await asked(off, 'notes:read groups'))).toBe('invalid_scope');
     const response = await asked(portal, 'openid email notes:read notes:write groups');
     expect(((await response.json()) as Tokens).scope).toBe('notes:read');
@@ -242,7 +242,7 @@ describe('client credentials', () => {
 
   // @shows AS-7.24
   test.each(['groups', 'openid email', 'notes:write', 'openid groups', 'notes:read "'])(
-    'of which nothing remains are refused: %s',
+    'with only such scopes is refused: %s',
     async (scope) => {
       const response = await asked(portal, scope);
       expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_scope']);
@@ -251,7 +251,7 @@ describe('client credentials', () => {
 });
 
 // @shows AS-2.31
-test('a value other than refuse and ignore is a problem', async () => {
+test('a value other than refuse and ignore is a configuration problem', async () => {
   await expect(
     startPortal({ config: { oauth_server: { unknown_scopes: 'drop' } } }),
   ).rejects.toThrow('must be "refuse" or "ignore"');

@@ -92,7 +92,7 @@ async function asked(
 
 describe('the consent screen of a client that no operator registered', () => {
   // @shows AS-8.14
-  test('of a document shows its host first, then that it is not verified, then its own name', async () => {
+  test('shows for a metadata document its host, then that it is not verified, then its name', async () => {
     const text = await asked(byDocument);
     expect(text).toMatch(
       /Allow client\.example to use your .* account\? Not verified by .* It calls itself: Some Assistant/,
@@ -102,23 +102,23 @@ describe('the consent screen of a client that no operator registered', () => {
   // @shows AS-8.14
   test.each([
     ['a loopback address', LOOPBACK, 'you will be sent to a program on this computer'],
-    ['a scheme of its own', PRIVATE_USE, 'you will be sent to an application on this device'],
+    ['a private-use scheme', PRIVATE_USE, 'you will be sent to an application on this device'],
     [
-      'its own host',
+      'the host of the client',
       'https://client.example/callback',
       'you will be sent to client.example. Allow',
     ],
     [
-      'another host',
+      'a different host',
       SITE,
       'you will be sent to elsewhere.example, which is a different site from client.example',
     ],
-  ])('says where the answer goes: %s', async (_, redirectUri, says) => {
+  ])('shows where the response goes: %s', async (_, redirectUri, says) => {
     expect(await asked(byDocument, { redirect_uri: redirectUri })).toContain(says);
   });
 
   // @shows AS-8.14
-  test('of a self-registered client names it by the address of its answers', async () => {
+  test('identifies a self-registered client by its redirect address', async () => {
     expect(await asked(onLoopback)).toContain('Allow a program on this computer to use your');
     expect(await asked(onSite, { redirect_uri: SITE })).toContain(
       'Allow elsewhere.example to use your',
@@ -131,7 +131,7 @@ describe('the consent screen of a client that no operator registered', () => {
     ['letters of two scripts', 'https://аррӏе.example/c', 'xn--80ak6aa92e.example'],
     ['an umlaut', 'https://bücher.example/c', 'xn--bcher-kva.example'],
     [
-      'a host of its own in a private-use scheme',
+      'the host of a private-use scheme',
       'com.example.app://portal.example/c',
       'an application on this device',
     ],
@@ -145,18 +145,18 @@ describe('the consent screen of a client that no operator registered', () => {
 
   // @shows AS-8.15
   test.each([
-    ["the server's own name", (own: string) => own],
+    ['the name of the server', (own: string) => own],
     [
-      "the server's own name, written otherwise",
+      'the name of the server in a different spelling',
       (own: string) => `${own.toUpperCase().split('').join('.')} Security`,
     ],
     [
-      "the server's own name in wide letters",
+      'the name of the server in wide letters',
       (own: string) =>
         own.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
     ],
     ['letters of two scripts', () => 'Ассоunt Неlp'],
-    ['nothing that can be seen', () => '\u200b\u202e\u2066 \u3164'],
+    ['invisible', () => '\u200b\u202e\u2066 \u3164'],
   ])('does not show a name that is %s', async (_, made) => {
     const name = made(portal.server.config.name);
     const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
@@ -164,7 +164,7 @@ describe('the consent screen of a client that no operator registered', () => {
   });
 
   // @shows AS-8.15
-  test('shows a name without quotes, control characters and stacked marks, and cut', async () => {
+  test('shows a name without quotes, control characters and stacked marks, and truncated', async () => {
     const name = `\u202e“Tool«\u2066${'\u0301'.repeat(50)} <b>&</b> ${'very long '.repeat(40)}`;
     const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
     const html = await (await ada.get(url(client))).text();
@@ -174,7 +174,7 @@ describe('the consent screen of a client that no operator registered', () => {
   });
 
   // @shows AS-8.14
-  test('in an older view, which knows only names, shows the host and that it is not verified', async () => {
+  test('shows the host and "not verified" in an older view that knows only names', async () => {
     const views = await mkdtemp(path.join(tmpdir(), 'portico-before-'));
     await mkdir(path.join(views, 'oauth'));
     const view =
@@ -205,7 +205,7 @@ describe('the consent screen of a client that no operator registered', () => {
 
 describeWith('chromium')('in a real Chromium', () => {
   // @shows AS-8.15
-  test('the longest host can be read as a whole on a small phone, and no name covers anything', async () => {
+  test('the longest host is fully readable on a small phone, and no name covers anything', async () => {
     const label = 'a'.repeat(63);
     const host = `accounts.example.${label}.${label}.${label}.evil.example`;
     const redirectUri = `https://${host}/c`;
@@ -246,9 +246,9 @@ describeWith('chromium')('in a real Chromium', () => {
   });
 });
 
-describe('the pages of a client that an operator registered', () => {
+describe('a client that an operator registered', () => {
   // @shows AS-8.5, AS-8.14
-  test('the consent screen shows its name, and says nothing of verification', async () => {
+  test('has its name on the consent screen, without a word about verification', async () => {
     const client = await registerClient(portal, { name: 'A <registered> "client"' });
     const html = await (await ada.get(authorizationUrl(portal, client))).text();
     expect(html).toContain(
@@ -258,7 +258,7 @@ describe('the pages of a client that an operator registered', () => {
   });
 });
 
-describe('no browser is redirected to an unverified client before a person has signed in', () => {
+describe('a browser is redirected to an unverified client only after a person has signed in:', () => {
   const BAD = { scope: 'no:such:scope' };
   const WRONG: readonly [string, Readonly<Record<string, string | undefined>>, string][] = [
     ['an unknown scope', BAD, 'invalid_scope'],
@@ -295,7 +295,7 @@ describe('no browser is redirected to an unverified client before a person has s
   });
 
   // @shows AS-7.17
-  test('a repeated parameter is still refused after it has waited', async () => {
+  test('a repeated parameter is still refused after the sign-in', async () => {
     const visitor = portal.visitor();
     const twice = `${url(onLoopback)}&scope=openid&state=another`;
     const sent = await expectSignIn(await visitor.get(twice));
@@ -306,7 +306,7 @@ describe('no browser is redirected to an unverified client before a person has s
   });
 
   // @shows AS-7.17, RFC9700-4.11.2
-  test.each(WRONG)('%s, in a form that another site posts', async (_, changes, error) => {
+  test.each(WRONG)('%s, in a form that a different site posts', async (_, changes, error) => {
     const visitor = portal.visitor();
     const form = Object.fromEntries(new URL(url(onLoopback, changes)).searchParams);
     const posted = await visitor.post('/oauth/authorize', form);
@@ -320,7 +320,7 @@ describe('no browser is redirected to an unverified client before a person has s
 
   // @shows AS-7.18, RFC9700-4.11.2
   test.each(WRONG)(
-    '%s, for a site: a signed-in person too decides whether to go there',
+    '%s, for a site: a signed-in person, too, must click a link to go there',
     async (_, changes, error) => {
       for (const client of [byDocument, onSite]) {
         const page = await ada.get(url(client, { redirect_uri: SITE, ...changes }));
@@ -342,7 +342,7 @@ describe('no browser is redirected to an unverified client before a person has s
   );
 
   // @shows AS-7.18
-  test('an answer redirects automatically, also to a site: the page said where the answer goes', async () => {
+  test('the answer to a consent screen redirects automatically, even to a site', async () => {
     const local = await ada.submit(await ada.get(url(byDocument)), { decision: 'deny' });
     expect(locationOf(local).searchParams.get('error')).toBe('access_denied');
     const site = await ada.submit(await ada.get(url(byDocument, { redirect_uri: SITE })), {
@@ -358,7 +358,7 @@ describe('no browser is redirected to an unverified client before a person has s
   });
 
   // @shows AS-7.17
-  test('an unregistered address gives a page, which does not repeat a self-given name', async () => {
+  test('an unregistered redirect URI gives a page, which does not show the name of the client', async () => {
     const client = await putUnverified(portal, {
       document: null,
       name: 'Your Bank',
@@ -372,7 +372,7 @@ describe('no browser is redirected to an unverified client before a person has s
   });
 
   // @shows AS-7.4
-  test('an error of an operator’s client redirects to it immediately, as before', async () => {
+  test('an error of a client of an operator redirects immediately', async () => {
     const client = await registerClient(portal);
     const answer = locationOf(await portal.visitor().get(authorizationUrl(portal, client, BAD)));
     expect(answer.href.startsWith(REDIRECT_URI)).toBe(true);
@@ -380,9 +380,9 @@ describe('no browser is redirected to an unverified client before a person has s
   });
 });
 
-describe("a person's page of applications", () => {
+describe('the applications page of a person', () => {
   // @shows HOST-2.5
-  test('names an unverified client by its origin, and revokes everything that it holds', async () => {
+  test('identifies an unverified client by its origin, and revokes everything it has', async () => {
     const grace = await portal.signedIn(GRACE);
     for (const client of [byDocument, byDocument, onSite]) {
       const page = await grace.get(url(client));
@@ -408,7 +408,7 @@ describe("a person's page of applications", () => {
   });
 
   // @shows HOST-2.5
-  test('names all places of a self-registered client, so that other places cannot hide its own', async () => {
+  test('shows all hosts of a self-registered client, so that none can be hidden', async () => {
     const redirectUris = [
       'https://a.example/c',
       'https://b.example/c',
@@ -424,7 +424,7 @@ describe("a person's page of applications", () => {
   });
 
   // @shows HOST-2.5
-  test('gives an older view the origin in place of the name', async () => {
+  test('gives the origin in place of the name to an older view', async () => {
     const views = await mkdtemp(path.join(tmpdir(), 'portico-before-'));
     await mkdir(path.join(views, 'oauth'));
     await writeFile(
@@ -466,7 +466,7 @@ describe('the console', () => {
     porticoHere(args, { cwd: path.join(ROOT, 'examples', 'portal'), env: portal.env });
 
   // @shows AS-13.4
-  test('lists who registered a client, and never shows a self-given name as its name', async () => {
+  test('lists who registered a client, and never shows a self-chosen name as its name', async () => {
     const name = 'Portal\u001b[2J\u202e';
     const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
     const { stdout } = await run('oauth:client:list');
@@ -522,7 +522,7 @@ describe('the console', () => {
   });
 
   // @shows AS-13.20
-  test('blocks an unused URL for good', async () => {
+  test('blocks an unused URL permanently', async () => {
     const unseen = 'https://unseen.example/client.json';
     const { stdout } = await run('oauth:client:revoke', unseen);
     expect(stdout).toContain(`The URL ${unseen} is blocked. No person has used it yet`);
@@ -541,14 +541,14 @@ describe('the console', () => {
     'https://client.example',
     'https://client.example/a/../b',
     'https://user@client.example/c',
-  ])('refuses to block a text that cannot be a client id: %s', async (id) => {
+  ])('refuses to block a text that cannot be a client ID: %s', async (id) => {
     const { code, stderr } = await run('oauth:client:revoke', id);
     expect(code).toBe(1);
     expect(stderr).toContain('This URL cannot be a client id');
   });
 
   // @shows AS-13.20, AS-19.1
-  test('a revocation and a block are events, which say who registered the client', async () => {
+  test('records revocations and blocks as events, with who registered the client', async () => {
     const events: AuditEvent[] = [];
     portal.application.events.on(AUDIT, (event: AuditEvent) => {
       events.push(event);
@@ -572,9 +572,9 @@ describe('the console', () => {
   });
 });
 
-describe('the first use of the URL of a document', () => {
+describe('the first use of the URL of a metadata document', () => {
   // @shows AS-19.1
-  test('is an event, once, when a person sees its request', async () => {
+  test('is one event, when a person first sees its request', async () => {
     const host = await startDocumentHost();
     const another = await startPortal({ config: DOCUMENTS, outbound: host.outbound });
     try {
@@ -606,9 +606,9 @@ describe('the first use of the URL of a document', () => {
   });
 });
 
-describe('a client that has registered itself at the endpoint', () => {
+describe('a client that registered itself at the endpoint', () => {
   // @shows AS-8.14, AS-19.1
-  test('is shown as self-registered in the question, the list, the revocation and the events', async () => {
+  test('is shown as self-registered on the consent screen, in the list and in the events', async () => {
     const another = await startPortal({ config: REGISTRATION });
     try {
       const events: AuditEvent[] = [];
@@ -654,7 +654,7 @@ describe('a client that has registered itself at the endpoint', () => {
   });
 });
 
-describe('what was allowed before, if a client may ask for more', () => {
+describe('earlier access on the consent screen, if clients may ask for more,', () => {
   let stepping: RunningPortal;
   beforeAll(async () => {
     stepping = await startPortal({
@@ -697,7 +697,7 @@ describe('what was allowed before, if a client may ask for more', () => {
   }
 
   // @shows AS-8.20
-  test('is separate from what is new; folded only for an operator’s client', async () => {
+  test('is separate from new access, and collapsed only for a client of an operator', async () => {
     for (const [client, isVouchedFor] of [
       [
         await putUnverified(stepping, {
@@ -733,7 +733,7 @@ describe('what was allowed before, if a client may ask for more', () => {
   });
 
   // @shows AS-8.20
-  test('is not folded if another program may pretend to be the client', async () => {
+  test('is not collapsed if a different program could pretend to be the client', async () => {
     const client = await putUnverified(stepping, {
       document: null,
       name: 'X',
@@ -748,7 +748,7 @@ describe('what was allowed before, if a client may ask for more', () => {
   });
 
   // @shows AS-8.18
-  test('is empty if the code was not redeemed: its recipient may never have sent a request', async () => {
+  test('is empty if the code was not redeemed, because the client may never have received it', async () => {
     for (const client of [
       await putUnverified(stepping, { document: null, name: 'X', redirectUris: [SITE] }),
       await registerClient(stepping, { redirectUris: [SITE] }),
@@ -764,22 +764,25 @@ describe('what was allowed before, if a client may ask for more', () => {
 
   // @shows AS-8.18
   test.each([
-    ['another site', 'https://evil.example/callback', null],
+    ['a different site', 'https://evil.example/callback', null],
     ['a program on this computer', LOOPBACK, null],
     ['an application on this device', PRIVATE_USE, 'https://places.example/c'],
-  ])('is empty for a client with more than one place: %s', async (_, elsewhere, document) => {
-    const redirectUris = [SITE, elsewhere];
-    const client = await putUnverified(stepping, { document, name: 'X', redirectUris });
-    const visitor = await stepping.signedIn(ADA);
-    const first = await shown(visitor, client, 'notes:read', SITE);
-    await allow(visitor, client, first.page, SITE);
-    const more = await shown(visitor, client, 'notes:write', elsewhere);
-    expect(more.kept).toBe('');
-    expect(await allow(visitor, client, more.page, elsewhere)).toBe('notes:write');
-  });
+  ])(
+    'is empty for a client with redirect URIs at several places: %s',
+    async (_, elsewhere, document) => {
+      const redirectUris = [SITE, elsewhere];
+      const client = await putUnverified(stepping, { document, name: 'X', redirectUris });
+      const visitor = await stepping.signedIn(ADA);
+      const first = await shown(visitor, client, 'notes:read', SITE);
+      await allow(visitor, client, first.page, SITE);
+      const more = await shown(visitor, client, 'notes:write', elsewhere);
+      expect(more.kept).toBe('');
+      expect(await allow(visitor, client, more.page, elsewhere)).toBe('notes:write');
+    },
+  );
 
   // @shows AS-8.18
-  test('stays granted for a client that has several addresses in one place', async () => {
+  test('stays granted for a client with several redirect URIs at one place', async () => {
     const redirectUris = [LOOPBACK, 'http://localhost:9/callback'];
     const client = await putUnverified(stepping, { document: null, name: 'X', redirectUris });
     const visitor = await stepping.signedIn(ADA);
@@ -798,11 +801,11 @@ describe('the doctor', () => {
 
   // @shows AS-8.14
   test.each([
-    ['shows nothing of who asks', '', 'failing', DOCUMENTS],
-    ['shows nothing of who asks, of clients that register', '', 'failing', REGISTRATION],
-    ['knows names alone', '<%= it.clientName %>', 'ok', DOCUMENTS],
-    ['shows nothing of who asks, where only operators register', '', 'ok', {}],
-  ])('examines a view of the host that %s', async (_, says, status, config) => {
+    ['does not identify the client', '', 'failing', DOCUMENTS],
+    ['does not identify the client, with open registration', '', 'failing', REGISTRATION],
+    ['shows only the name of the client', '<%= it.clientName %>', 'ok', DOCUMENTS],
+    ['does not identify the client, if only operators register clients', '', 'ok', {}],
+  ])('checks a custom view that %s', async (_, says, status, config) => {
     const views = await mkdtemp(path.join(tmpdir(), 'portico-doctor-view-'));
     await mkdir(path.join(views, 'oauth'));
     await writeFile(path.join(views, 'oauth', 'consent.eta'), says + form);

@@ -192,7 +192,7 @@ describe('the cookie of a waiting request', () => {
     [ISSUER, 3499],
     ['https://host.example', 3500],
   ])(
-    'holds the request itself up to 3500 bytes, rounded to whole letters: %s',
+    'holds the request up to 3500 bytes, rounded to whole characters: %s',
     async (issuer, most) => {
       const sizes = new Map<number, number>();
       let [whole, long] = [1000, 3500];
@@ -210,7 +210,7 @@ describe('the cookie of a waiting request', () => {
   );
 
   // @shows AS-7.13
-  test('is only for this server, with its path and its lifetime, and Secure over https', async () => {
+  test('is limited to this server, its path and its lifetime, and is Secure over https', async () => {
     startAgain();
     const attributes = (cookie = '') => cookie.replace(/=[^;]*/, '');
     const plain = await ask(browser(), 'x');
@@ -251,9 +251,9 @@ describe('the cookie of a waiting request', () => {
   });
 });
 
-describe('of the requests that wait in one browser', () => {
+describe('the cookies of requests that wait in one browser', () => {
   // @shows AS-7.13
-  test('the last eight stay', async () => {
+  test('are limited to the last eight', async () => {
     const jar = browser();
     const names: string[] = [];
     for (let count = 0; count < 10; count += 1) {
@@ -266,7 +266,7 @@ describe('of the requests that wait in one browser', () => {
   });
 
   // @shows AS-7.13
-  test('as many of the last stay as fit in 6144 bytes, names and values included', async () => {
+  test('are limited to the newest that fit in 6144 bytes, including names and values', async () => {
     /** A state that makes the cookie this many bytes long. */
     async function stateFor(bytes: number): Promise<string> {
       const ofThousand = (await ask(browser(), 's'.repeat(1000))).bytes;
@@ -298,7 +298,7 @@ describe('of the requests that wait in one browser', () => {
   });
 
   // @shows AS-7.13
-  test('expired and unreadable ones are removed; no other cookie is touched, with any name', async () => {
+  test('are removed if expired or unreadable, and no other cookie is changed', async () => {
     const jar = browser();
     const expired = await ask(jar, 'expired');
     clock.advance(600);
@@ -321,7 +321,7 @@ describe('of the requests that wait in one browser', () => {
   });
 
   // @shows AS-7.13
-  test('the one stays to which a person returns without a session, and others over the limit are removed', async () => {
+  test('are removed over the limit, except the one to which a person returns without a session', async () => {
     const forms = (state: string) => ({ form: parametersWith(state) });
     const jar = browser();
     const wanted = await ask(jar, 'w'.repeat(1500));
@@ -363,7 +363,7 @@ describe('of the requests that wait in one browser', () => {
   });
 
   // @shows AS-7.13
-  test('each is found by its own id, also next to an unreadable one of the same name', async () => {
+  test('are found by their IDs, even next to an unreadable cookie of the same name', async () => {
     const jar = browser();
     const asked = [await ask(jar, 'one'), await ask(jar, 'two'), await ask(jar, 'three')];
     const states = [];
@@ -376,7 +376,7 @@ describe('of the requests that wait in one browser', () => {
     expect(page.status).toBe(200);
   });
 
-  test('a pushed one that is reloaded replaces its own cookie, and no other', async () => {
+  test('are replaced one by one when a pushed request is reloaded', async () => {
     const jar = browser();
     const pushed = await send(browser(), '/oauth/par', { form: parametersWith('pushed') });
     const { request_uri: uri = '' } = (await pushed.json()) as { readonly request_uri?: string };
@@ -395,7 +395,7 @@ describe('of the requests that wait in one browser', () => {
 
 describe('a request that is too long for a cookie', () => {
   // @shows AS-7.14
-  test('is stored with its network and its lifetime, and counts with the size of its row', async () => {
+  test('is stored with its network and its lifetime, and its row size counts', async () => {
     for (const [from, network] of [
       ['192.0.2.1', '192.0.2.1'],
       ['2001:db8::1', '2001:db8:0:0::/64'],
@@ -413,7 +413,7 @@ describe('a request that is too long for a cookie', () => {
   });
 
   // @shows AS-7.14
-  test('is refused if its network has used up its share, with the time to try again', async () => {
+  test('is refused if its network has reached its limit, with a time to retry', async () => {
     withNothingWaiting();
     await ask(browser(), LONG);
     await database.execute(

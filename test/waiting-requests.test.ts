@@ -77,7 +77,7 @@ async function allowed(visitor: Visitor, page: Response): Promise<URL> {
   return locationOf(await visitor.submit(page, { decision: 'allow' }));
 }
 
-describe('a request without a signed-in person', () => {
+describe('an authorization request without a signed-in person', () => {
   // @shows AS-7.13
   test('stores nothing: no row and no session', async () => {
     const before = await counted();
@@ -87,7 +87,7 @@ describe('a request without a signed-in person', () => {
   });
 
   // @shows AS-7.13
-  test('waits for consent_ttl in its own encrypted cookie, which scripts cannot read', async () => {
+  test('waits for consent_ttl in an encrypted cookie that scripts cannot read', async () => {
     const answer = await ask('a-telling-state');
     const [cookie = '', ...more] = answer.headers.getSetCookie();
     // The other one is for the sign-in page.
@@ -114,7 +114,7 @@ describe('a request without a signed-in person', () => {
     }
   });
 
-  test('is shown to the next person who signs in, then is like any other; its cookie is removed', async () => {
+  test('is shown to the next person who signs in, and then its cookie is removed', async () => {
     const visitor = portal.visitor();
     const asked = await visitor.get(authorizationUrl(portal, client));
     expect(waitingIn(visitor)).toHaveLength(1);
@@ -129,7 +129,7 @@ describe('a request without a signed-in person', () => {
     );
   });
 
-  test('gives one question if the page is loaded twice at the same time after sign-in', async () => {
+  test('gives one consent request if the page is loaded twice at once after sign-in', async () => {
     const visitor = portal.visitor();
     const asked = await visitor.get(authorizationUrl(portal, client));
     const login = await visitor.visit(locationOf(asked).href);
@@ -144,7 +144,7 @@ describe('a request without a signed-in person', () => {
   });
 
   // @shows AS-7.13
-  test('in several tabs of a new browser waits in each, and each is answered', async () => {
+  test('waits in each of several tabs of a new browser, and each can be answered', async () => {
     const visitor = portal.visitor();
     const asked = await Promise.all(
       ['first', 'second', 'third'].map((state) =>
@@ -184,7 +184,7 @@ describe('a request without a signed-in person', () => {
   });
 
   // @shows AS-7.13
-  test('waits no longer than consent_ttl; a shown question has the same time for its answer', async () => {
+  test('waits at most consent_ttl, and a shown consent request has the same time for its answer', async () => {
     const [inTime, late] = [portal.visitor(), portal.visitor()];
     const asked = [
       await inTime.get(authorizationUrl(portal, client)),
@@ -199,7 +199,7 @@ describe('a request without a signed-in person', () => {
   });
 
   // @shows AS-7.13
-  test('is checked again after sign-in: the question does not contain rights that were removed in the meantime', async () => {
+  test('is checked again after sign-in: the consent screen omits rights that were removed', async () => {
     const { database } = portal.application;
     const cases = [
       {
@@ -237,7 +237,7 @@ describe('a request without a signed-in person', () => {
   });
 
   // @shows AS-7.13
-  test('opens only under its own name and unchanged', async () => {
+  test('can be opened only with its cookie, unchanged and under the right name', async () => {
     const visitor = portal.visitor();
     const other = portal.visitor();
     const [asked, otherAsked] = [
@@ -270,7 +270,7 @@ describe('a request without a signed-in person', () => {
     expect(isRedirect(asked)).toBe(true);
   });
 
-  test('waits across a key change, and unneeded keys are removed', async () => {
+  test('continues after a cookie key change, and unneeded keys are removed', async () => {
     const keys = () => rows('oauth_cookie_keys');
     for (let count = 0; count < 3; count += 1) {
       const visitor = portal.visitor();
@@ -284,8 +284,8 @@ describe('a request without a signed-in person', () => {
   });
 });
 
-describe('"Not you?"', () => {
-  test('keeps the same request waiting in the browser for the next person who signs in', async () => {
+describe('the button "Not you?"', () => {
+  test('keeps the same request in the browser for the next person who signs in', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client, { state: 'kept' }));
     const before = await counted();
@@ -319,7 +319,7 @@ describe('a request that is too long for a cookie', () => {
   });
 
   // @shows AS-31.9
-  test('does not continue after oauth:restored, but one that begins later does', async () => {
+  test('does not continue after oauth:restored, but a later one does', async () => {
     const [before, after] = [portal.visitor(), portal.visitor()];
     const asked = await before.get(authorizationUrl(portal, client, { state: LONG }));
     await portal.server.access.endAll();
@@ -330,7 +330,7 @@ describe('a request that is too long for a cookie', () => {
   });
 
   // @shows AS-7.14
-  test('in a flood takes only its share: others find room, and no session begins', async () => {
+  test('is limited per network in a flood: others can continue, and no session is created', async () => {
     const before = await counted();
     const flood: Response[] = [];
     while (flood.length < 600) {
@@ -355,7 +355,7 @@ describe('a request that is too long for a cookie', () => {
     expect((await visitor.get(authorizationUrl(portal, client, { state: LONG }))).status).toBe(200);
   });
 
-  test('has room again when the earlier ones have expired', async () => {
+  test('is accepted again after the earlier ones have expired', async () => {
     clock.advance(601);
     expect(isRedirect(await ask(LONG, '198.51.100.7'))).toBe(true);
     await portal.server.prune();
@@ -363,12 +363,12 @@ describe('a request that is too long for a cookie', () => {
   });
 });
 
-describe('POST /oauth/authorize with a client_id is an authorization request', () => {
+describe('an authorization request by POST /oauth/authorize', () => {
   const parameters = (changes: Readonly<Record<string, string>> = {}) =>
     Object.fromEntries(new URL(authorizationUrl(portal, client, changes)).searchParams);
 
   // @shows AS-7.11, OIDC-3.1.2.1b
-  test('it is checked as with GET, and continues under its id, with and without a session', async () => {
+  test('is checked like GET, and continues under its ID, with and without a session', async () => {
     for (const visitor of [portal.visitor(), await portal.signedIn(ADA)]) {
       const before = await counted();
       const answer = await visitor.post('/oauth/authorize', parameters());
@@ -379,7 +379,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
   });
 
   // @shows AS-7.11, OIDC-3.1.2.1b
-  test('the whole way works: sign in, allow, code', async () => {
+  test('completes the whole flow: sign in, allow, code', async () => {
     const visitor = portal.visitor();
     const posted = await visitor.post('/oauth/authorize', parameters({ state: 'by-post' }));
     const asked = await visitor.get(locationOf(posted).href);
@@ -390,7 +390,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
     );
   });
 
-  test('a state longer than a cookie may be is preserved', async () => {
+  test('keeps a state that is longer than a cookie may be', async () => {
     const state = 's'.repeat(9000);
     const visitor = await portal.signedIn(ADA);
     const posted = await visitor.post('/oauth/authorize', parameters({ state }));
@@ -400,7 +400,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
   });
 
   // @shows AS-7.11, OIDC-3.1.2.1b
-  test('errors go to the same place as with GET, and a repeated parameter is an error', async () => {
+  test('sends errors to the same place as GET, and a repeated parameter is an error', async () => {
     const visitor = portal.visitor();
     const wrong = locationOf(
       await visitor.post('/oauth/authorize', parameters({ scope: 'notes:destroy' })),
@@ -419,7 +419,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
   });
 
   // @shows AS-7.11, OIDC-3.1.2.1b
-  test('with a request_id as well it is refused: it cannot be both a question and an answer', async () => {
+  test('is refused with a request_id, because it cannot also be an answer', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client));
     const both = await visitor.submit(page, { ...parameters(), decision: 'allow' });
@@ -427,7 +427,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
     expect((await allowed(visitor, page)).searchParams.has('code')).toBe(true);
   });
 
-  test('requests from other sites, sent without cookies, cannot fill a browser: the next visit removes the oldest', async () => {
+  test('from a different site cannot fill a browser: the next visit removes the oldest', async () => {
     const visitor = portal.visitor();
     for (let count = 0; count < 12; count += 1) {
       const init = {

@@ -90,7 +90,7 @@ async function sent(
 const request = (method: string, params: unknown, id: unknown = 1) =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
-describe('MCP', () => {
+describe('MCP output is well-formed Unicode:', () => {
   let running: { readonly at: RunningAssistant; readonly bearer: string };
   let streaming: typeof running;
   beforeAll(async () => {
@@ -133,7 +133,7 @@ describe('MCP', () => {
   };
 
   // @shows MCP-8.24
-  test('a result is well-formed Unicode, in values, in keys and in the JSON of its text', async () => {
+  test('a result, in values, in keys and in the JSON of its text', async () => {
     expect((await call('text')).content[0]?.text).toBe(CUT);
     const { structuredContent, content: blocks } = await call('object');
     expect(structuredContent).toEqual({ [CUT]: [CUT, '\\ud83d', '😀', 7] });
@@ -148,7 +148,7 @@ describe('MCP', () => {
   });
 
   // @shows MCP-8.24
-  test('descriptions of tools and of the server are well-formed, and arguments are checked as they were listed', async () => {
+  test('the descriptions of tools and server, and arguments are checked against the listed schema', async () => {
     const { text } = await sent(running, request('tools/list', {}));
     const { tools } = read(text)['result'] as { tools: readonly { name: string }[] };
     const schema = {
@@ -182,7 +182,7 @@ describe('MCP', () => {
   });
 
   // @shows MCP-8.24
-  test('the progress and the questions of a tool are well-formed, and the answers fit what was sent', async () => {
+  test('the progress and questions of a tool, and the answers match what was sent', async () => {
     const params = { name: 'reporting', arguments: {}, _meta: { progressToken: 7 } };
     const { text } = await sent(streaming, request('tools/call', params));
     const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => read(data));
@@ -207,12 +207,12 @@ describe('MCP', () => {
   test.each([
     ['arguments', request('tools/call', { name: 'given', arguments: { a: [HALF] } })],
     ['the name of an argument', request('tools/call', { name: 'given', arguments: { [HALF]: 1 } })],
-    ['an id', request('ping', {}, HALF)],
+    ['a request ID', request('ping', {}, HALF)],
     ['a method', request(HALF, {})],
     ['a notification', JSON.stringify({ jsonrpc: '2.0', method: 'x', params: { [HALF]: 1 } })],
-    ['an escape in capitals', request('ping', {}, 'x').replace('"x"', '"\\uD83D"')],
-    ['one of a batch', `[${request('ping', {})},${request('ping', {}, HALF)}]`],
-  ])('a body that is not well-formed Unicode is refused: %s', async (_, body) => {
+    ['an escape with capital letters', request('ping', {}, 'x').replace('"x"', '"\\uD83D"')],
+    ['a request in a batch', `[${request('ping', {})},${request('ping', {}, HALF)}]`],
+  ])('a request body that is not well-formed is refused: %s', async (_, body) => {
     for (const version of ['2025-03-26', STATELESS]) {
       const headers = { 'MCP-Protocol-Version': version, 'Mcp-Method': 'x' };
       const { status, text } = await sent(running, body, headers);
@@ -228,7 +228,7 @@ describe('MCP', () => {
   });
 
   // @shows MCP-8.24
-  test('a log line is well-formed', async () => {
+  test('a log line', async () => {
     expect((await call('failing')).content[0]?.text).toBe('The tool failed.');
     const log = await readFile(
       path.join(running.at.application.storageDirectory, 'app.log'),
@@ -259,7 +259,7 @@ describe('the authorization server', () => {
   afterAll(() => portal.close());
 
   // @shows AS-10.7
-  test('ID tokens and UserInfo are well-formed Unicode', async () => {
+  test('sends ID tokens and UserInfo in well-formed Unicode', async () => {
     const client = await registerClient(portal, { scopes: ['openid', 'team:read'] });
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid team:read' });
     const [, payload = ''] = tokens.id_token.split('.');

@@ -9,7 +9,7 @@ import { catalogProblems } from '../packages/portico/src/pages/own-messages.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
-describe('the messages of pages', () => {
+describe('the messages of the web pages', () => {
   const files = globSync('packages/*/src/**/*.{ts,eta}', { cwd: root }).filter(
     (file) =>
       !file.startsWith(path.join('packages', 'portico', 'src', 'words')) &&
@@ -18,7 +18,7 @@ describe('the messages of pages', () => {
   const sources = files.map((file) => readFileSync(path.join(root, file), 'utf8'));
   const keys = Object.keys(ENGLISH);
 
-  test('are on the page of messages, each with its key, as `npm run messages` writes it', () => {
+  test('are on the page of messages with their keys, as `npm run messages` writes it', () => {
     const page = messagesPage();
     expect(keys.filter((key) => !page.includes(`| \`${key}\` `))).toEqual([]);
   });
@@ -43,7 +43,7 @@ describe('the messages of pages', () => {
   });
 
   test.each(Object.keys(LANGUAGES))(
-    'are complete in %s, with the placeholders of English',
+    'are complete in %s, with the same placeholders as in English',
     async (tag) => {
       const messages = (await LANGUAGES[tag]?.()) ?? {};
       expect(Object.keys(messages).toSorted()).toEqual(keys.toSorted());

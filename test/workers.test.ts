@@ -117,7 +117,7 @@ describe('serve --workers', () => {
     expect(await Promise.all([ask(), ask(), ask(), ask()])).toEqual([200, 200, 200, 200]);
   });
 
-  test('starts another worker in place of one that was killed, and refuses no connection', async () => {
+  test('replaces a worker that was killed, and refuses no connection', async () => {
     await serveWith('--workers=2');
     const [killed = 0, other = 0] = children();
     const found = await askDuring(async () => {
@@ -136,7 +136,7 @@ describe('serve --workers', () => {
     expect(found.get(200)).toBeGreaterThan(0);
   });
 
-  test('keeps the other workers if no process can be started, and tries again', async () => {
+  test('keeps the other workers if no process can be started, and retries', async () => {
     await serveWith('--workers=2');
     const [killed = 0, other = 0] = children();
     running.process.kill('SIGUSR2');
@@ -159,7 +159,7 @@ describe('serve --workers', () => {
     expect([...found.keys()]).toEqual([200]);
   });
 
-  test('does not drain while it replaces workers, and stays ready', async () => {
+  test('stays ready while it replaces workers, without draining', async () => {
     await serveWith('--workers=2', '--drain=3600');
     const found = await askDuring(async () => {
       running.process.kill('SIGHUP');
@@ -170,7 +170,7 @@ describe('serve --workers', () => {
     await running.says('Stopping in 3600 seconds');
   });
 
-  test('stops workers that have not started yet', async () => {
+  test('stops workers that are still starting', async () => {
     await serveWith('--workers=2');
     running.process.kill('SIGHUP');
     await vi.waitFor(() => expect(children()).toHaveLength(3), { timeout: 30_000 });
@@ -196,14 +196,14 @@ describe('serve --workers', () => {
     await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), { timeout: 10_000 });
   });
 
-  test('leaves no worker behind if the main process is killed', async () => {
+  test('leaves no worker running if the main process is killed', async () => {
     await serveWith('--workers=2');
     const workers = children();
     await running.stop('SIGKILL');
     await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), { timeout: 30_000 });
   });
 
-  test('ends with the error of the first worker if it cannot start', async () => {
+  test('exits with the error of the first worker if it cannot start', async () => {
     await serve('--workers=2', '--port=70000');
     expect(await running.ended()).toBe(1);
     expect(running.stderr().match(/The port must be from 0 to 65535/g)).toHaveLength(1);

@@ -40,7 +40,7 @@ async function lint(...files: readonly string[]): Promise<string> {
   );
 }
 
-describe('the workflows', () => {
+describe('the GitHub workflows', () => {
   test('pass a linter', async () => {
     expect(FILES).toEqual([
       'ci.yml',
@@ -52,7 +52,7 @@ describe('the workflows', () => {
     expect(await lint(...FILES.map((file) => path.join(WORKFLOWS, file)))).toBe('');
   });
 
-  test('run no action of other people, and hold no secret', () => {
+  test('use no third-party action and contain no secret', () => {
     for (const file of FILES) {
       const steps = Object.values(workflow(file).jobs).flatMap((job) => job.steps);
       // The action by which GitHub takes files, at a commit that cannot change.
@@ -66,7 +66,7 @@ describe('the workflows', () => {
 
   // A script of a dependency could otherwise publish, or change the repository.
   // @shows HOST-5.8
-  test('run no code of the project or its dependencies in a job that may write', () => {
+  test('run no code of the project or its dependencies in a job with write permission', () => {
     const writing = FILES.flatMap((file) => {
       const { permissions, jobs } = workflow(file);
       return Object.entries(jobs)
@@ -87,7 +87,7 @@ describe('the workflows', () => {
     expect(problemsOfCommands('git fetch --quiet "$A" "$B"\ngit checkout main')).toHaveLength(2);
   });
 
-  test('check out a commit by its id, because a branch can have the name of a tag', () => {
+  test('check out a commit by its ID, because a branch can have the name of a tag', () => {
     const lines = FILES.flatMap((file) => read(file).match(/^.*git (?:clone|fetch) .*$/gm) ?? []);
     expect(lines.length).toBeGreaterThan(3);
     // One line fetches an earlier release by its id, which jq reads from a file.
@@ -98,7 +98,7 @@ describe('the workflows', () => {
       expect(read(file)).toContain('GH_REPO: ${{ github.repository }}');
   });
 
-  test('may write only where they have to', () => {
+  test('have write permissions only where they are needed', () => {
     const written = FILES.flatMap((file) => {
       const { permissions, jobs } = workflow(file);
       return [permissions, ...Object.values(jobs).map((job) => job.permissions ?? {})].flatMap(

@@ -69,7 +69,7 @@ const ask = (form: Readonly<Record<string, string>>, by: TestClient | null = nul
   requestToken(at, by, { grant_type: JWT_BEARER, ...form });
 
 // @shows AS-54.8
-test('a workload gets a token for itself with only its platform’s token, and no refresh token', async () => {
+test('a workload gets an access token with only its platform token, and no refresh token', async () => {
   for (let use = 0; use < 2; use += 1) {
     const response = await ask({ client_id: workload, assertion: token(), scope: 'notes:read' });
     expect(response.status).toBe(200);
@@ -93,22 +93,25 @@ test('a JWT-SVID is accepted for the client of its trust domain', async () => {
 
 // @shows AS-54.8
 test.each([
-  ['of another account', () => ({ assertion: token({ sub: `${ACCOUNT}2` }) })],
-  ['for another server', () => ({ assertion: token({ aud: 'https://elsewhere.example' }) })],
+  ['of a different account', () => ({ assertion: token({ sub: `${ACCOUNT}2` }) })],
+  ['for a different server', () => ({ assertion: token({ aud: 'https://elsewhere.example' }) })],
   ['that has expired', () => ({ assertion: token({ exp: 1 }) })],
-  ['by a stranger', () => ({ assertion: accountToken(portal, newKey('ES256')) })],
+  [
+    'with the signature of a different key',
+    () => ({ assertion: accountToken(portal, newKey('ES256')) }),
+  ],
   ['that is an ID token', () => ({ assertion: token({ nonce: 'n' }) })],
   ['of an unknown client', () => ({ assertion: token(), client_id: 'unknown' })],
   ['of a client with a secret', () => ({ assertion: token(), client_id: withSecret.id })],
   ['of an unknown issuer', () => ({ assertion: token({ iss: 'https://x' }) })],
   ['that is not a JWT', () => ({ assertion: 'a.b.c' })],
-])('a token %s is an invalid grant', async (_, form) => {
+])('a platform token %s is an invalid grant', async (_, form) => {
   const response = await ask({ client_id: workload, ...form() });
   expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_grant']);
 });
 
 // @shows AS-54.8
-test('strangers cannot find out which issuers are trusted', async () => {
+test('responses do not reveal which issuers are trusted', async () => {
   const answerTo = async (changes: Readonly<Record<string, unknown>>) => {
     const assertion = accountToken(portal, newKey('ES256'), changes);
     const response = await ask({ client_id: 'x', assertion });
@@ -124,9 +127,9 @@ test('strangers cannot find out which issuers are trusted', async () => {
 // @shows AS-54.2, AS-54.8
 test.each([
   ['the trust domain', TRUST_DOMAIN, () => domain, () => cluster],
-  ['the issuer that iss names', CLUSTER, () => cluster, () => domain],
+  ['the issuer in iss', CLUSTER, () => cluster, () => domain],
 ])(
-  'a SPIFFE ID with an iss that is trusted as well is accepted for the client of %s',
+  'a SPIFFE ID whose iss is also trusted is accepted for the client of %s',
   async (_, issuer, own, other) => {
     const client_id = await registerWorkload(portal, { issuer, subject: SPIFFE_ID });
     const answerTo = (by: Platform) =>
@@ -138,15 +141,15 @@ test.each([
 
 // @shows AS-54.8
 test.each([
-  ['without a client id', () => ({ assertion: token() })],
+  ['without a client ID', () => ({ assertion: token() })],
   ['that is missing', () => ({ client_id: workload })],
-])('a token %s authenticates no client', async (_, form) => {
+])('a platform token %s does not authenticate the client', async (_, form) => {
   const response = await ask(form());
   expect([response.status, await errorOf(response)]).toEqual([401, 'invalid_client']);
 });
 
 // @shows AS-54.8
-test('a token beside other credentials is not used', async () => {
+test('a platform token is refused together with other credentials', async () => {
   const assertion = token();
   expect((await ask({ assertion }, withSecret)).status).toBe(400);
   const form = { client_id: workload, assertion, client_secret: 'x' };
@@ -155,14 +158,14 @@ test('a token beside other credentials is not used', async () => {
 });
 
 // @shows AS-54.8
-test('a client without the grant client_credentials gets no token', async () => {
+test('a client without the grant type client_credentials gets no token', async () => {
   const client_id = await registerWorkload(portal, undefined, { grants: ['introspection'] });
   const response = await ask({ client_id, assertion: token() });
   expect([response.status, await errorOf(response)]).toEqual([400, 'unauthorized_client']);
 });
 
 // @shows AS-54.4, AS-54.7, AS-54.8
-test('the grant is in the metadata if an issuer of workloads is trusted', async () => {
+test('the grant type is in the metadata if an issuer of workloads is trusted', async () => {
   const grantsAt = async (at: RunningPortal) => {
     const response = await fetch(`${at.url}/.well-known/oauth-authorization-server`);
     const { grant_types_supported: grants } = (await response.json()) as Record<string, unknown>;

@@ -97,7 +97,7 @@ async function metadataOf(at: RunningPortal): Promise<Readonly<Record<string, re
 
 describe('a workload', () => {
   // @shows AS-54.1, AS-54.5
-  test('gets tokens with the projected token in a file, which its platform replaces', async () => {
+  test('gets tokens with the token in a file that its platform replaces', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-projected-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = path.join(folder, 'token');
@@ -179,7 +179,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.2
-  test('of SPIFFE is identified by the trust domain of its sub, with any iss', async () => {
+  test('with a SPIFFE ID is identified by the trust domain of its sub, with any iss', async () => {
     const id = await registerWorkload(portal, { issuer: TRUST_DOMAIN, subject: SPIFFE_ID });
     const send = (changes: object) =>
       present(portal, id, jwtSvid(portal, domain.key, { ...changes }), {
@@ -195,7 +195,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.2
-  test('of SPIFFE is not identified by a key that signs certificates', async () => {
+  test('with a SPIFFE ID is not accepted if the key is not published as jwt-svid', async () => {
     const id = await registerWorkload(portal, { issuer: TRUST_DOMAIN, subject: SPIFFE_ID });
     onTestFinished(() => domain.publish([domain.key]));
     const send = () =>
@@ -209,7 +209,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.2
-  test('may use a token for as long as it is valid, at most as old as configured', async () => {
+  test('may use a token while it is valid, up to the configured maximum age', async () => {
     const old = { iat: seconds() - 3500, nbf: seconds() - 3500, exp: seconds() + 100 };
     expect((await present(portal, client, token(old))).status).toBe(200);
     // The clocks may differ by 30 seconds.
@@ -227,7 +227,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.3
-  test('has the name of its client, also where the patterns of two clients overlap', async () => {
+  test('has the name of its client, even where the patterns of two clients overlap', async () => {
     const wide = await registerWorkload(portal, { issuer: CLUSTER, subject: NAMESPACE });
     for (const id of [client, wide]) {
       const response = await present(portal, id, token());
@@ -249,7 +249,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.3
-  test('is in the log by its subject, with the request, if its client has a pattern', async () => {
+  test('is logged with its subject and the request if its client has a pattern', async () => {
     const wide = await registerWorkload(portal, { issuer: CLUSTER, subject: NAMESPACE });
     const sub = 'system:serviceaccount:prod:nightly';
     const proof = token({ sub });
@@ -273,7 +273,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.1, AS-49.1
-  test('exchanges the assertion of an organization, which is no token of a workload, nor the other way round', async () => {
+  test('exchanges the assertion of an organization, which cannot replace its platform token', async () => {
     const idp = await startIdentityProvider();
     onTestFinished(() => idp.close());
     const { trusted_issuers: organizations } = idp.config.oauth_server;
@@ -299,7 +299,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.1, AS-48.1
-  test('begins a request for a device, polls and refreshes with the tokens of its platform', async () => {
+  test('starts a device request, polls and refreshes with the tokens of its platform', async () => {
     const at = await started({ config: trusting({ device_authorization: true }) });
     const id = await registerWorkload(at, undefined, { grants: [DEVICE_GRANT, 'refresh_token'] });
     const proved = () => ({
@@ -326,7 +326,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.1
-  test('has no secret, and its id without a token is not enough', async () => {
+  test('has no secret, and its ID without a token is not sufficient', async () => {
     const form = { grant_type: 'client_credentials' };
     await expectRefused(await requestToken(portal, null, { ...form, client_id: client }));
     await expectRefused(await requestToken(portal, { id: client, secret: 'a' }, form));
@@ -339,7 +339,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.1
-  test('is beside clients with own keys, which cannot use its token, nor it theirs', async () => {
+  test('and a client with keys cannot use the credentials of each other', async () => {
     const both = await started({
       databaseUrl: portal.env['DATABASE_URL'] ?? '',
       config: trusting({ private_key_jwt: true }),
@@ -368,9 +368,9 @@ describe('a workload', () => {
   });
 });
 
-describe('a workload is refused immediately', () => {
+describe('a workload is refused', () => {
   // @shows AS-54.5
-  test('after its client was revoked', async () => {
+  test('immediately after its client was revoked', async () => {
     const id = await registerWorkload(portal);
     const response = await present(portal, id, token());
     const { access_token: issued } = (await response.json()) as Tokens;
@@ -387,7 +387,7 @@ describe('a workload is refused immediately', () => {
     ['the issuer is removed', {}, {}],
     ['the issuer may only assert people', { asserts: ['people'] }, {}],
     ['the switch is off', {}, { workload_identity: false }],
-  ])('after %s', async (what, changes, switches) => {
+  ])('immediately after %s', async (what, changes, switches) => {
     const other = { 'https://other.example': cluster.settings };
     const own = { [CLUSTER]: { ...cluster.settings, ...changes } };
     const at = await started({
@@ -398,7 +398,7 @@ describe('a workload is refused immediately', () => {
   });
 
   // @shows AS-54.5
-  test('with its token after the issuer is removed; its access tokens work until it is revoked', async () => {
+  test('after its issuer is removed, but its access tokens stay valid until they are revoked', async () => {
     const id = await registerWorkload(portal);
     const { access_token: issued } = (await (await present(portal, id, token())).json()) as Tokens;
     const at = await started({
@@ -415,7 +415,7 @@ describe('a workload is refused immediately', () => {
   });
 
   // @shows AS-54.5
-  test('after its key was withdrawn; a new key works without a call', async () => {
+  test('immediately after its key was withdrawn, and a new key works without a fetch', async () => {
     onTestFinished(() => cluster.publish([cluster.key]));
     const next = newKey('ES256');
     const by = (key: typeof next) => present(portal, client, accountToken(portal, key));
@@ -428,7 +428,7 @@ describe('a workload is refused immediately', () => {
   });
 
   // @shows AS-54.5
-  test('or after a minute, where the keys are at a URL', async () => {
+  test('within a minute after its key is no longer at the key URL', async () => {
     let now = Date.now();
     const host = await startDocumentHost();
     onTestFinished(() => host.close());
@@ -458,7 +458,7 @@ describe('a workload is refused immediately', () => {
   });
 });
 
-describe('who can be a workload', () => {
+describe('the registration of a workload', () => {
   // @shows AS-54.3
   test.each([
     [{ issuer: 'https://evil.example', subject: ACCOUNT }, {}, /is not in oauth_server:trusted_/],
@@ -476,12 +476,12 @@ describe('who can be a workload', () => {
       { jwksUri: 'https://client.example/keys' },
       /both a workload and keys/,
     ],
-  ])('not %o with %o', async (workload, more, problem) => {
+  ])('is refused with %o and %o', async (workload, more, problem) => {
     await expect(registerWorkload(portal, workload, more)).rejects.toThrow(problem);
   });
 
   // @shows AS-54.6
-  test('no application that registers itself, or is a document', async () => {
+  test('is refused to a client that registers itself or is a metadata document', async () => {
     const host = await startDocumentHost();
     onTestFinished(() => host.close());
     const at = await started({
@@ -528,7 +528,7 @@ describe('who can be a workload', () => {
   });
 
   // @shows AS-54.4
-  test('no client of the profile fapi2', async () => {
+  test('is refused to a client with the profile fapi2', async () => {
     const settings = { ...cluster.settings, algorithms: ['ES256'] };
     const profiled = await started({
       databaseUrl: portal.env['DATABASE_URL'] ?? '',
@@ -604,7 +604,7 @@ describe('operators', () => {
   });
 
   // @shows AS-54.6
-  test('see it on the page of the client', async () => {
+  test('see the issuer and subject on the page of the client', async () => {
     const { portal: at } = await startAdministered({ config: trusting() });
     onTestFinished(() => at.close());
     const id = await registerWorkload(at, { issuer: CLUSTER, subject: NAMESPACE });
@@ -614,7 +614,7 @@ describe('operators', () => {
   });
 
   // @shows AS-54.6
-  test('learn from the doctor which workloads cannot authenticate', async () => {
+  test('see in the doctor which workloads cannot authenticate', async () => {
     const own = await started({ config: trusting() });
     const examined = async (at: RunningPortal): Promise<Check | undefined> =>
       (await examine(at.application, at.server)).checks.find(({ part }) => part === 'workloads');
@@ -643,7 +643,7 @@ describe('operators', () => {
 
 describe('the metadata', () => {
   // @shows AS-2.54, AS-54.4, AS-54.7
-  test('name the types of tokens that a trusted issuer signs, only with the switch', async () => {
+  test('lists the token types that a trusted issuer signs, only with the setting on', async () => {
     const bare = (await metadataOf(await started({})))['token_endpoint_auth_methods_supported'];
     expect(bare).toEqual(['client_secret_basic', 'client_secret_post', 'none']);
     const secrets = ['client_secret_basic', 'client_secret_post'];
@@ -670,7 +670,7 @@ describe('the metadata', () => {
 });
 
 // @shows AS-54.8
-test('a token for what cannot be a client id is an invalid grant on every engine', async () => {
+test('a token for an impossible client ID is an invalid grant on every engine', async () => {
   const assertion = jwtSvid(portal, domain.key, { iss: CLUSTER });
   for (const id of ['\0', 'a\0b', 'ä', 'a'.repeat(300)]) {
     const form = { grant_type: JWT_BEARER, client_id: id, assertion };
@@ -693,10 +693,7 @@ test.each([
     /asserts: must be \['people'\] or \['clients'\], not both; use two/,
   ],
   [CLUSTER, { asserts: ['workloads'] }, /must be "people" or "clients"/],
-])(
-  'the trusted issuer %s with %o is a problem of the configuration',
-  async (issuer, more, said) => {
-    const config = accepting({ [issuer]: { ...cluster.settings, ...more } });
-    await expect(startPortal({ config })).rejects.toThrow(said);
-  },
-);
+])('the trusted issuer %s with %o is a configuration problem', async (issuer, more, said) => {
+  const config = accepting({ [issuer]: { ...cluster.settings, ...more } });
+  await expect(startPortal({ config })).rejects.toThrow(said);
+});

@@ -209,22 +209,22 @@ const AUDIENCES: readonly Refusal[] = [
 ]);
 
 const CLIENTS: readonly Refusal[] = [
-  ['of another account', () => withClaims({ sub: 'system:serviceaccount:prod:billing' })],
+  ['of a different account', () => withClaims({ sub: 'system:serviceaccount:prod:billing' })],
   [
-    'of the account in another namespace',
+    'of the account in a different namespace',
     () => withClaims({ sub: 'system:serviceaccount:x:reports' }),
   ],
   ['of an account with a longer name', () => withClaims({ sub: `${ACCOUNT}2` })],
   ['of the account in capitals', () => withClaims({ sub: ACCOUNT.toUpperCase() })],
   ['of a node', () => withClaims({ sub: 'system:node:reports' })],
-  ['for another client', () => ({ token: withClaims({}), as: another })],
-  ['for a client of another issuer', () => ({ token: withClaims({}), as: foreign })],
+  ['for a different client', () => ({ token: withClaims({}), as: another })],
+  ['for a client of a different issuer', () => ({ token: withClaims({}), as: foreign })],
   ['for a client with a secret', () => ({ token: withClaims({}), as: withSecret.id })],
-  ['for a client with own keys', () => ({ token: withClaims({}), as: keyed })],
-  ['for no client', () => ({ token: withClaims({}), as: 'unknown' })],
-  ['for an empty client id', () => ({ token: withClaims({}), as: '' })],
-  ['without a client id', () => ({ token: withClaims({}), as: null })],
-  ['for a client that only sub names', () => ({ token: withClaims({ sub: client }), as: null })],
+  ['for a client with keys', () => ({ token: withClaims({}), as: keyed })],
+  ['for an unknown client', () => ({ token: withClaims({}), as: 'unknown' })],
+  ['for an empty client ID', () => ({ token: withClaims({}), as: '' })],
+  ['without a client ID', () => ({ token: withClaims({}), as: null })],
+  ['for a client that is only in sub', () => ({ token: withClaims({ sub: client }), as: null })],
   ...[
     'system:serviceaccount:prod:',
     'system:serviceaccount:prod:a:b',
@@ -255,11 +255,14 @@ const ISSUERS: readonly Refusal[] = [
   ].map((iss): Refusal => [`of the issuer ${JSON.stringify(iss)}`, () => withClaims({ iss })]),
   ['of the server itself', () => withClaims({ iss: portal.server.issuer })],
   ['of the client', () => withClaims({ iss: client })],
-  ['of another issuer, signed by it', () => withClaims({ iss: OTHER_CLUSTER }, other.key)],
-  ['with the keys of another issuer', () => withClaims({}, other.key)],
-  ['of an issuer of people, for its own client', () => withClaims({ iss: PEOPLE_IDP })],
   [
-    'that names another issuer, for the client of that issuer',
+    'of a different issuer, with its signature',
+    () => withClaims({ iss: OTHER_CLUSTER }, other.key),
+  ],
+  ['with the key of a different issuer', () => withClaims({}, other.key)],
+  ['of an issuer for people, for a client of that issuer', () => withClaims({ iss: PEOPLE_IDP })],
+  [
+    'with a different issuer in iss, for the client of that issuer',
     () => ({ token: withClaims({ iss: OTHER_CLUSTER }), as: foreign }),
   ],
 ];
@@ -296,12 +299,12 @@ const ALGORITHMS: readonly Refusal[] = [
 ];
 
 const HEADERS: readonly Refusal[] = [
-  ['signed by a stranger', () => withClaims({}, strangerKey)],
+  ['signed with an unknown key', () => withClaims({}, strangerKey)],
   [
-    'signed by a stranger with the kid of the issuer',
+    'signed with an unknown key and the kid of the issuer',
     () => withHeader({ kid: cluster.key.kid }, strangerKey),
   ],
-  ['signed by the own key of another client', () => withClaims({}, ownKey)],
+  ['signed with the key of a different client', () => withClaims({}, ownKey)],
   ['with an unknown kid', () => withHeader({ kid: 'unknown' })],
   ['with kid null', () => withHeader({ kid: null })],
   ['with a number as kid', () => withHeader({ kid: 7 })],
@@ -338,7 +341,7 @@ const MALFORMED: readonly Refusal[] = [
   ['a long payload', () => withClaims({ more: 'a'.repeat(9000) })],
   ['a list as payload', () => withPayload('[]')],
   ['a changed signature', () => `${withClaims({}).slice(0, -4)}AAAA`],
-  ['the signature of another text', () => signatureOfAnother()],
+  ['the signature of a different text', () => signatureOfAnother()],
   [
     'with an unknown type',
     () => ({ token: withClaims({}), form: { client_assertion_type: 'urn:x' } }),
@@ -390,9 +393,9 @@ const SVIDS: readonly Refusal[] = [
     'a JWT-SVID for two audiences',
     () => asSvid(jwtSvid(portal, domain.key, { aud: [portal.server.issuer, 'reports'] })),
   ],
-  ['a JWT-SVID of another trust domain', () => asSvid(jwtSvid(portal, otherDomain.key))],
+  ['a JWT-SVID of a different trust domain', () => asSvid(jwtSvid(portal, otherDomain.key))],
   [
-    'a JWT-SVID of another trust domain, whose iss is the right one',
+    'a JWT-SVID of a different trust domain with the right iss',
     () => asSvid(jwtSvid(portal, otherDomain.key, { iss: TRUST_DOMAIN })),
   ],
   ['a JWT-SVID for the client of a cluster', () => asSvid(jwtSvid(portal, domain.key), client)],
@@ -405,7 +408,7 @@ const SVIDS: readonly Refusal[] = [
     () => ({ token: jwtSvid(portal, domain.key, { iss: TRUST_DOMAIN }), as: spiffe }),
   ],
   ['a JWT-SVID that is an ID token', () => asSvid(jwtSvid(portal, domain.key, { nonce: 'n-0S6' }))],
-  ['a JWT-SVID without a client id', () => asSvid(jwtSvid(portal, domain.key), null)],
+  ['a JWT-SVID without a client ID', () => asSvid(jwtSvid(portal, domain.key), null)],
 ];
 
 const REFUSED: readonly Refusal[] = [
@@ -434,7 +437,7 @@ async function send({ token, as = client, form = {}, headers = {} }: Sent): Prom
 }
 
 // @shows AS-54.2
-test('the table has at least 200 tokens, and unchanged ones are accepted', async () => {
+test('the table has at least 200 tokens, and unchanged tokens are accepted', async () => {
   expect(REFUSED.length).toBeGreaterThanOrEqual(200);
   expect(new Set(REFUSED.map(([what]) => what)).size).toBe(REFUSED.length);
   const accepted = [
@@ -447,7 +450,7 @@ test('the table has at least 200 tokens, and unchanged ones are accepted', async
 });
 
 // @shows AS-54.2, AS-54.3
-test.each(REFUSED)('is refused: %s', async (_, make) => {
+test.each(REFUSED)('a platform token is refused: %s', async (_, make) => {
   // Many failures of one client would be slowed down.
   client = await registerWorkload(portal);
   const made = make();
@@ -459,7 +462,7 @@ test.each(REFUSED)('is refused: %s', async (_, make) => {
 });
 
 // @shows AS-54.2
-test('two tokens in one request are an invalid request', async () => {
+test('two tokens in one request are invalid_request', async () => {
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: client });
   body.append('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
   for (let copy = 0; copy < 2; copy += 1) body.append('client_assertion', withClaims({}));

@@ -175,7 +175,7 @@ const WRONG: readonly Wrong[] = isPostgres
 describe('DATABASE_URL with', () => {
   // @shows AS-13.17, AS-18.28
   test.each(WRONG)(
-    '%s ends each command with what is wrong and what to do',
+    '%s makes each command fail with the cause and the remedy',
     async (_, url, said, remedy) => {
       const detail = `database_url: does not work (its value comes from DATABASE_URL): ${said}`;
       const stderr = `The configuration cannot be used:\n  ${detail}; ${remedy}\n`;
@@ -199,7 +199,7 @@ describe('DATABASE_URL with', () => {
   );
 
   // @shows AS-13.8, AS-18.28
-  test('an account that may not create tables ends the migration with what is wrong and what to do', async () => {
+  test('an account that may not create tables makes the migration fail with cause and remedy', async () => {
     const [said, remedy] = isPostgres
       ? [
           'permission denied for schema public',
@@ -219,13 +219,16 @@ describe('DATABASE_URL with', () => {
     });
   });
 
-  test.each(isPostgres ? [] : ['MariaDB'])('no database ends the migration on %s', async () => {
-    const { code, stderr } = await command(urlOf('app', ''), 'db:migrate', 'up');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/: No database selected; add the name of the database to the URL\n$/);
-  });
+  test.each(isPostgres ? [] : ['MariaDB'])(
+    'no database makes the migration fail on %s',
+    async () => {
+      const { code, stderr } = await command(urlOf('app', ''), 'db:migrate', 'up');
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/: No database selected; add the name of the database to the URL\n$/);
+    },
+  );
 
-  test("a wrong password in the application's own pool names the pool", async () => {
+  test('a wrong password in the pool of the application is reported for that pool', async () => {
     const { code, stderr } = await portico(['--app', 'app.ts', 'db:migrate', 'up'], {
       cwd: path.join(ROOT, 'test', 'fixtures', 'borrowing'),
       env: {
@@ -249,7 +252,7 @@ describe('DATABASE_URL with', () => {
   const lineOf = (reason: string) =>
     `The database cannot be reached: ${reason}. Start the database server, or correct database_url (DATABASE_URL)`;
 
-  test.each(AWAY)('%s ends a command with what is wrong and what to do', async (host, reason) => {
+  test.each(AWAY)('%s makes a command fail with the cause and the remedy', async (host, reason) => {
     for (const args of [['db:migrate', 'up'], ['account:list']])
       expect(await command(away(host), ...args)).toEqual({
         code: 1,
@@ -259,7 +262,7 @@ describe('DATABASE_URL with', () => {
   });
 
   // @shows AS-6.16, AS-18.28
-  test.each(AWAY)('%s lets the server start, which warns', async (host, reason) => {
+  test.each(AWAY)('%s lets the server start with a warning', async (host, reason) => {
     const env = { ...environment(away(host)), PORT: String(await freePort()) };
     const serving = start([consoleOf(HERE), 'serve'], { cwd: PORTAL, env });
     onTestFinished(() => void serving.process.kill('SIGKILL'));
@@ -271,7 +274,7 @@ describe('DATABASE_URL with', () => {
 });
 
 // @shows AS-6.16, AS-18.28
-test('a password that changes while the server runs gets 503 without details and a log line, until it is restored', async () => {
+test('a password change at runtime causes 503 without details and a log line, until restored', async () => {
   const passwordIs = (password: string) =>
     run(
       isPostgres

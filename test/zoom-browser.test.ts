@@ -172,7 +172,7 @@ describe('at 200 %', () => {
       LANGUAGES.slice(0, SCALE.zoomedLanguages).map((locale) => ({ ...zoom, locale })),
     ),
   )(
-    'with $what enlarged, nothing is cut and nothing scrolls sideways: $locale',
+    'with $what enlarged, nothing is cut and nothing scrolls horizontally: $locale',
     async ({ locale, ...zoom }) => {
       const { context, page, faults } = await opened(zoom, locale);
       try {
@@ -234,7 +234,7 @@ describe('at 200 %', () => {
   );
 
   test.each(ZOOMS)(
-    'with $what enlarged, nothing of the last page of the demonstration is cut',
+    'with $what enlarged, nothing of the last demonstration page is cut',
     async (zoom) => {
       const { context, page, faults } = await opened(zoom, 'en');
       try {

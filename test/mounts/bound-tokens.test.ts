@@ -35,7 +35,7 @@ const DOORS = [
   ['POST', '/mcp', 200],
 ] as const;
 
-describe.each(ALL)('bound tokens on $name', (mount) => {
+describe.each(ALL)('DPoP-bound tokens on $name', (mount) => {
   let running: RunningMount;
   let client: string;
   const key = newDpopKey();
@@ -90,20 +90,23 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   ];
 
   // @shows AS-12.12, RFC9449-7.1a, MCP-8.21
-  test.each(DOORS)('%s %s: a proof works for one request', async (method, path, status) => {
-    const headers = boundHeaders(key, method, urlOf(path), bound);
-    expect((await send(method, path, headers)).status).toBe(status);
-    expect(await judged(await send(method, path, headers))).toEqual([401, 'invalid_dpop_proof']);
-    expect(await judged(await send(method, path, { ...headers, DPoP: '' }))).toEqual([
-      401,
-      'invalid_dpop_proof',
-    ]);
-    const { DPoP: _, ...without } = headers;
-    expect(await judged(await send(method, path, without))).toEqual([401, 'invalid_dpop_proof']);
-  });
+  test.each(DOORS)(
+    '%s %s: accepts a DPoP proof for one request only',
+    async (method, path, status) => {
+      const headers = boundHeaders(key, method, urlOf(path), bound);
+      expect((await send(method, path, headers)).status).toBe(status);
+      expect(await judged(await send(method, path, headers))).toEqual([401, 'invalid_dpop_proof']);
+      expect(await judged(await send(method, path, { ...headers, DPoP: '' }))).toEqual([
+        401,
+        'invalid_dpop_proof',
+      ]);
+      const { DPoP: _, ...without } = headers;
+      expect(await judged(await send(method, path, without))).toEqual([401, 'invalid_dpop_proof']);
+    },
+  );
 
   // @shows AS-12.12, RFC9449-7.1a
-  test.each(DOORS)('%s %s: a proof for anything else is refused', async (method, path) => {
+  test.each(DOORS)('%s %s: refuses a proof for a different request', async (method, path) => {
     const url = urlOf(path);
     const { origin, port } = new URL(url);
     const wrong: readonly (readonly [string, string, Readonly<Record<string, unknown>>?])[] = [
@@ -146,7 +149,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows AS-12.12
-  test('HEAD /api/orders: a proof is for the method that was sent', async () => {
+  test('HEAD /api/orders: accepts a proof only for the method of the request', async () => {
     const statusOf = async (method: string) =>
       (await send('HEAD', '/api/orders', boundHeaders(key, method, urlOf('/api/orders'), bound)))
         .status;
@@ -154,7 +157,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows RFC9449-4.3b
-  test('a URL in another spelling is the same (RFC 3986 sections 6.2.2 and 6.2.3)', async () => {
+  test('a different spelling of the same URL is accepted (RFC 3986 sections 6.2.2 and 6.2.3)', async () => {
     const { port } = new URL(running.url);
     for (const htu of [
       `HTTP://LOCALHOST:${port}/api/orders`,
@@ -169,7 +172,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
 
   // @shows AS-12.12, RFC9449-7.1b, RFC9449-7.2
   test.each(DOORS)(
-    '%s %s: the token of one scheme is refused in the other',
+    '%s %s: refuses a token that is sent with the scheme of the other token type',
     async (method, path, status) => {
       const url = urlOf(path);
       const unbound = await issue(null);
@@ -194,7 +197,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
     },
   );
 
-  test('a bound token in a form is refused', async () => {
+  test('a bound token in a form body is refused', async () => {
     const body = new URLSearchParams({ access_token: bound });
     const headers = { DPoP: proofFor(key, 'POST', urlOf('/oauth/userinfo'), bound) };
     const response = await fetch(urlOf('/oauth/userinfo'), { method: 'POST', body, headers });
@@ -221,7 +224,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
 
   // @shows AS-12.12
   test.each(DOORS)(
-    '%s %s: several proofs, and several tokens, are refused',
+    '%s %s: refuses more than one proof or more than one token',
     async (method, path, status) => {
       const fresh = () => {
         const headers = boundHeaders(key, method, urlOf(path), bound);
@@ -253,7 +256,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   );
 
   // @shows AS-12.13
-  test('the host that a client names is ignored, and a path that parsers rewrite is refused', async () => {
+  test('a proof for the Host that the client sent, or for a path that parsers rewrite, is refused', async () => {
     const asked = async (line: string, host: string, htu: string) => {
       const headers = boundHeaders(key, 'GET', htu, bound);
       const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -281,7 +284,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows RFC9449-7.1c, AS-12.14
-  test('the challenge has the scheme of the request, or else both; pages may read it', async () => {
+  test('the challenge has the scheme of the request, or both schemes, and pages can read it', async () => {
     const metadata = `resource_metadata="${running.url}/.well-known/oauth-protected-resource/mcp"`;
     const algs = 'algs="RS256 PS256 ES256 EdDSA Ed25519"';
     const challenge = async (path: string, headers: Readonly<Record<string, string>>) => {
@@ -307,7 +310,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows MCP-8.21, RFC9728-2b
-  test('the metadata announces it, and pages may send proofs', async () => {
+  test('the metadata announces DPoP, and pages may send proofs', async () => {
     const document = await fetch(urlOf('/.well-known/oauth-protected-resource/mcp'));
     expect(await document.json()).toMatchObject({
       dpop_bound_access_tokens_required: false,
@@ -323,7 +326,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 });
 
-describe('a proof is for the URL in the request, also if the application has changed it', () => {
+describe('a proof must match the URL that was sent, even if the application rewrites the URL', () => {
   const renamed = (url = '') => url.replace('/sent', '/made');
   const answer = () => {
     token().requireUsable();
@@ -383,7 +386,7 @@ describe('a proof is for the URL in the request, also if the application has cha
 });
 
 // @shows AS-24.7, RFC9449-9
-test('nonces are requested, and pages may read them, through a mount', async () => {
+test('DPoP nonces are required, and pages can read them', async () => {
   const key = newDpopKey();
   const mount = await mountNamed('portico/fastify');
   const running = await mount.start({ oauth_server: { dpop: 'accept', dpop_nonces: true } });

@@ -56,7 +56,7 @@ describe.each(ALL)('challenges on $name', (mount) => {
   }
 
   // @shows AS-12.10, RFC9728-5.1
-  test('token(): 401 and 403 name metadata and scope, for pages too', async () => {
+  test('token(): 401 and 403 contain the metadata URL and the scope, also for pages', async () => {
     for (const [token, status, error] of [
       [null, 401, null],
       ['garbage', 401, 'invalid_token'],
@@ -72,7 +72,7 @@ describe.each(ALL)('challenges on $name', (mount) => {
   });
 
   // @shows MCP-8.25
-  test('GET and HEAD of the MCP endpoint do so without a token, and are 405 with one', async () => {
+  test('GET and HEAD of the MCP endpoint: the same challenge without a valid token, 405 with one', async () => {
     for (const method of ['GET', 'HEAD']) {
       for (const [token, error] of [
         [null, ''],
@@ -102,7 +102,7 @@ describe.each(ALL)('challenges on $name', (mount) => {
 
   // @shows MCP-8.26
   test.each(['/mcp/', '/mcp//', '/mcp/?access_token=secret'])(
-    'POST %s says where the endpoint is, and does not redirect there',
+    'POST %s reports the URL of the MCP endpoint, without a redirect',
     async (path) => {
       const headers = { ...bearer('secret'), Origin: PAGE, 'Content-Type': 'application/json' };
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
@@ -124,7 +124,7 @@ describe.each(ALL)('challenges on $name', (mount) => {
   );
 
   // @shows MCP-8.20
-  test('the MCP endpoint does so, and the metadata is where the challenges say', async () => {
+  test('the MCP endpoint sends the metadata URL, and the metadata is available there', async () => {
     for (const [token, error] of [
       [null, ''],
       ['garbage', 'error="invalid_token", '],
@@ -149,7 +149,7 @@ test.each([
   { strips: false, mountPath: '/auth' },
   { strips: true, mountPath: '' },
 ])(
-  'with a base path the metadata is in front of it (a proxy removes it: $strips)',
+  'the well-known metadata path comes before the base path (a proxy removes it: $strips)',
   async (proxy) => {
     const [mount] = MOUNTS;
     const resource = 'http://localhost/auth/mcp';

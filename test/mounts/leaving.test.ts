@@ -81,7 +81,7 @@ const koaOf =
 const MOUNTINGS: readonly (readonly [string, Mounting])[] = [
   ['Hono', (...mounted) => listenerOf(new Hono().use(inHono(...mounted)))],
   [
-    'Hono, behind what has read the body',
+    'Hono, after middleware that has read the body',
     (...mounted) => {
       const app = new Hono().use(async (c, next) => {
         await c.req.text();
@@ -111,9 +111,9 @@ const MOUNTINGS: readonly (readonly [string, Mounting])[] = [
   ],
 ];
 
-describe('a caller who disconnects while a tool streams', () => {
+describe('a caller that disconnects while a tool streams', () => {
   test.each(MOUNTINGS)(
-    'ends the tool, and leaves no connection, no stack and no unhandled error: %s',
+    'ends the tool, without an open connection, a logged stack or an unhandled error: %s',
     async (_, mounting) => {
       const listening = createServer(
         await mounting(assistant.server, mcpServerOf(assistant.application)),

@@ -138,7 +138,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) => {
+describe.each(WAYS)('a custom endpoint of a feature in %s', (framework, start) => {
   async function started(
     does: typeof handler,
     server = createServerWithFeature(),
@@ -155,7 +155,7 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) 
   }
   const sent = { method: 'POST', body: new URLSearchParams({ text: 'Grüße', more: 'a b' }) };
 
-  test('sees the method, the URL with the public origin, and the header fields', async () => {
+  test('receives the method, the URL with the public origin, and the header fields', async () => {
     const { url } = await started(async (request) => ({
       is: request instanceof Request,
       method: request.method,
@@ -188,7 +188,7 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) 
       'as text after its signal',
       (request) => (request.signal.aborted ? Promise.reject(new Error('aborted')) : request.text()),
     ],
-  ])('reads the body %s', async (_how, read) => {
+  ])('reads the request body %s', async (_how, read) => {
     const { url } = await started(read);
     expect(await (await fetch(url, sent)).json()).toBe('text=Gr%C3%BC%C3%9Fe&more=a+b');
   });
@@ -209,12 +209,12 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) 
     ]);
   });
 
-  test('reads an empty text if the request has no body', async () => {
+  test('reads an empty string if the request has no body', async () => {
     const { url } = await started((request) => request.text());
     expect(await (await fetch(url)).json()).toBe('');
   });
 
-  test('learns from the signal that the caller has disconnected', async () => {
+  test('is notified by the signal when the caller disconnects', async () => {
     const arrived = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     const { port } = await started(async (request) => {
@@ -229,7 +229,7 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) 
     await expect(left.promise).resolves.toBeUndefined();
   });
 
-  test('replaces the headers of the body of the application, and adds its own fields', async () => {
+  test('replaces the body headers that the application set, and keeps and adds other headers', async () => {
     const { url } = await started(async () => 'read');
     const { headers } = await fetch(url);
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -250,7 +250,7 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) 
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
 
-  test('answers on the same connection after a body that it has not read', async () => {
+  test('keeps the connection open after a request whose body it did not read', async () => {
     const { url } = await started(async (request) => request.method);
     const body = 'x'.repeat(2_000_000);
     const headers = { 'Content-Type': 'application/octet-stream' };
@@ -264,7 +264,7 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) 
     }
   });
 
-  test('sends header fields as a Response does: joined and trimmed', async () => {
+  test('sends header fields like a Response: joined and trimmed', async () => {
     fields = { 'Content-Type': 'a/b', 'X-Own': ' a ', 'x-own': 'b', 'Set-Cookie': 'third=3' };
     const { url } = await started(async () => 'read');
     const { headers } = await fetch(url);
@@ -279,7 +279,7 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) 
       (endpoint: Endpoint, handle: Endpoint['handle']) =>
         Object.create(endpoint, { handle: { value: handle } }) as Endpoint,
     ],
-  ])('is never called around a function that you have %s around it', async (_how, wrap) => {
+  ])('uses the function of the application if the endpoint is %s', async (_how, wrap) => {
     const server = createServerWithFeature();
     const limited = async () => new Response('later', { status: 429 });
     const endpoints = server.endpoints.map((endpoint) => wrap(endpoint, limited));
@@ -287,7 +287,7 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) 
     expect((await fetch(url)).status).toBe(429);
   });
 
-  test('closes the connection of a sender whose unread body does not end', async () => {
+  test('closes the connection if the unread body of a request does not end', async () => {
     const { port } = await started(async () => 'not read');
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
@@ -313,7 +313,7 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) 
   });
 });
 
-test('an endpoint reads its request in a process where Hono has replaced the global Request', async () => {
+test('an endpoint can read its request after Hono has replaced the global Request', async () => {
   const program = `
     import { getRequestListener } from '@hono/node-server';
     getRequestListener(() => new Response());
@@ -361,7 +361,7 @@ test('an endpoint reads its request in a process where Hono has replaced the glo
   expect(stdout.trim()).toBe('true https://app.example/own text');
 });
 
-describe('a body that Fastify decompresses before an endpoint', () => {
+describe('a compressed body that Fastify decompresses before a custom endpoint', () => {
   /** Starts an application, and returns its URL. `wait` runs between the parser and the endpoint. */
   async function started(
     wait: (body: unknown) => Promise<unknown> = async () => null,
@@ -392,11 +392,14 @@ describe('a body that Fastify decompresses before an endpoint', () => {
   }
   const FORM = 'application/x-www-form-urlencoded';
 
-  test.each([FORM, 'application/json'])('is 400 if it is not compressed (%s)', async (type) => {
-    expect(await post(Buffer.from('notgzip'), type)).toEqual([400, 'invalid_request']);
-  });
+  test.each([FORM, 'application/json'])(
+    'is answered with 400 if it is not really compressed (%s)',
+    async (type) => {
+      expect(await post(Buffer.from('notgzip'), type)).toEqual([400, 'invalid_request']);
+    },
+  );
 
-  test('ends nothing if it fails at an endpoint that reads no body, or has no such method', async () => {
+  test('does not break the response if it is invalid and the endpoint does not read it', async () => {
     const url = await started();
     const headers = { 'Content-Type': 'a/b', 'Content-Encoding': 'gzip' };
     const sent = { method: 'PUT', headers, body: 'notgzip' };
@@ -413,7 +416,7 @@ describe('a body that Fastify decompresses before an endpoint', () => {
     expect(got.statusCode).toBe(200);
   });
 
-  test('ends nothing if it fails while a hook of the application runs', async () => {
+  test('does not break the response if it is invalid and a hook of the application still runs', async () => {
     const url = await started(
       (body) => new Promise((resolve) => (body as Readable).once('close', resolve)),
     );
@@ -425,11 +428,11 @@ describe('a body that Fastify decompresses before an endpoint', () => {
     expect(response.status).toBe(400);
   });
 
-  test('is read', async () => {
+  test('is read decompressed', async () => {
     expect(await post(gzipSync('grant_type=unknown'), FORM)).toEqual([401, 'invalid_client']);
   });
 
-  test('is 413 if it becomes too large', async () => {
+  test('is answered with 413 if it is too large after decompression', async () => {
     const body = gzipSync(`a=${'b'.repeat(1_000_000)}`);
     expect(body.length).toBeLessThan(2000);
     expect(await post(body, FORM)).toEqual([413, 'invalid_request']);

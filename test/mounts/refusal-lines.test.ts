@@ -59,7 +59,7 @@ const REFUSED: readonly (readonly [
   ['token()', 401, '/api/orders', bearer('unknown')],
 ];
 
-describe.each(ALL)('on $name', (mount) => {
+describe.each(ALL)('refusals on $name', (mount) => {
   let running: RunningMount;
   beforeAll(async () => {
     running = await mount.start({
@@ -69,7 +69,7 @@ describe.each(ALL)('on $name', (mount) => {
   afterAll(() => running.close());
 
   // @shows AS-19.4, AS-29.7, AS-29.8
-  test('every refusal is one log line, with the id of its request, the endpoint and the reason', async () => {
+  test('are logged in one line each, with the request ID, the endpoint and the reason', async () => {
     const answered = await Promise.all(
       REFUSED.map(async ([endpoint, status, path, init], index) => {
         const headers = new Headers(init?.headers);

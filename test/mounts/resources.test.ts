@@ -215,7 +215,7 @@ const WAYS: readonly (readonly [string, () => Promise<Running>])[] = [
   ['portico/nest on Fastify', () => nest(new FastifyAdapter())],
 ];
 
-describe.each(WAYS)('an API at one resource, by %s', (_, start) => {
+describe.each(WAYS)('an API that is configured for one resource, by %s', (_, start) => {
   let running: Running;
   beforeAll(async () => {
     running = await start();
@@ -227,14 +227,14 @@ describe.each(WAYS)('an API at one resource, by %s', (_, start) => {
       .status;
 
   // @shows AS-12.30
-  test('accepts tokens for it, and no others', async () => {
+  test('accepts only tokens for that resource', async () => {
     expect([await statusOf('/here', tokenHere), await statusOf('/here', tokenElsewhere)]).toEqual([
       200, 401,
     ]);
   });
 
   // @shows AS-12.30
-  test('without the resource it accepts tokens for oauth_server:audience, and no others', async () => {
+  test('accepts only tokens for oauth_server:audience if no resource is configured', async () => {
     expect([
       await statusOf('/here/usual', tokenHere),
       await statusOf('/here/usual', tokenElsewhere),
