@@ -44,7 +44,7 @@ const begun: readonly Line[] = [
 const brokenBy = (lines: readonly Line[]) =>
   findViolations(history(...lines)).map(({ broken }) => broken);
 
-describe('a history without a valid order is found:', () => {
+describe('the history checker rejects a history', () => {
   test.each<[string, readonly Line[], Promised]>([
     [
       'two answers for one refresh token',
@@ -218,7 +218,7 @@ describe('a history without a valid order is found:', () => {
   });
 });
 
-describe('a history with a valid order is accepted:', () => {
+describe('the history checker accepts a history', () => {
   test.each<[string, readonly Line[]]>([
     [
       'a refresh that is answered while the revocation is under way',
@@ -348,7 +348,7 @@ describe('a history with a valid order is accepted:', () => {
     expect(brokenBy(lines)).toEqual([]);
   });
 
-  test('where a 503 leaves the effect open: a use that took effect', () => {
+  test('if a use with the response 503 took effect', () => {
     const lines: readonly Line[] = [
       ...begun,
       [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -358,13 +358,13 @@ describe('a history with a valid order is accepted:', () => {
   });
 });
 
-describe('with a window for refreshing again', () => {
+describe('the history checker, with oauth_server:refresh_retry_seconds,', () => {
   const broken = (...lines: readonly Line[]) =>
     findViolations(history(...begun, ...lines), 'not spent', WITH_WINDOW).map(
       (each) => each.broken,
     );
 
-  test('the same tokens for one refresh token are accepted, also for simultaneous requests, and after a response was lost', () => {
+  test('accepts the same tokens for one refresh token, simultaneously or after a lost response', () => {
     expect(
       broken([refresh('1', '2'), 5, 8, 200], [refresh('1', '2'), 6, 7, 200, 'node 2']),
     ).toEqual([]);
@@ -378,13 +378,13 @@ describe('with a window for refreshing again', () => {
     ).toEqual([]);
   });
 
-  test('other tokens for one refresh token are found', () => {
+  test('rejects different tokens for one refresh token', () => {
     expect(broken([refresh('1', '2'), 5, 6, 200], [refresh('1', '3'), 7, 8, 200])).toEqual([
       'answered twice',
     ]);
   });
 
-  test('repeated tokens after their own use, and valid tokens after a replay, are found', () => {
+  test('rejects repeated tokens after they were used, and valid tokens after a replay', () => {
     const used: readonly Line[] = [
       [refresh('1', '2'), 5, 6, 200],
       [refresh('2', '3'), 7, 8, 200],
@@ -395,7 +395,7 @@ describe('with a window for refreshing again', () => {
     ]);
   });
 
-  test('a repeated refresh may be refused after its access token was revoked, and only then', () => {
+  test('accepts the refusal of a repeated refresh only if its access token was revoked', () => {
     const revokeAccess: Asked = { kind: 'revoke access', token: '2', as: 'client' };
     const answered: Line = [refresh('1', '2'), 5, 6, 200];
     const refused: Line = [refresh('1', '3'), 9, 10, 400];
@@ -406,7 +406,7 @@ describe('with a window for refreshing again', () => {
     ]);
   });
 
-  test('a refusal of what should be answered again, and a token that ended instead, are found', () => {
+  test('rejects the refusal of a retry that should work, and a token that ended wrongly', () => {
     const answered: Line = [refresh('1', '2'), 5, 6, 200];
     expect(broken(answered, [refresh('1', '3'), 7, 8, 400])).toEqual(['lost answered tokens']);
     expect(broken(answered, [refresh('1', '2'), 7, 8, 200], [look('2'), 9, 10, 'dead'])).toEqual([
@@ -415,8 +415,8 @@ describe('with a window for refreshing again', () => {
   });
 });
 
-describe('the report of a violation', () => {
-  test('has the few operations that show it, in words, and the number of the others', () => {
+describe('the report of a history violation', () => {
+  test('describes the few operations that show it, and counts the others', () => {
     const { texts, broken } = judge(
       history(
         ...begun,
@@ -440,10 +440,10 @@ describe('the report of a violation', () => {
   });
 });
 
-describe('a simulated server', () => {
+describe('the history checker, for a simulated server', () => {
   const SEEDS = 120;
 
-  test('without faults makes only accepted histories', () => {
+  test('accepts every history of a server without faults', () => {
     const counts: Partial<Record<Ending, number>> = {};
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const operations = simulate(createRandom(seed), {});
@@ -469,7 +469,7 @@ describe('a simulated server', () => {
       'alive after a replay',
     ],
     ['sometimes spends what it answers with 503', { spendsUnavailable: true }, 'refused after 503'],
-  ])('and that %s: it is found', (_, faults, expected) => {
+  ])('finds the fault that the server %s', (_, faults, expected) => {
     const found = new Map<Promised, number>(PROMISES.map((promise) => [promise, 0]));
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       for (const { broken } of findViolations(simulate(createRandom(seed), faults))) {

@@ -411,7 +411,7 @@ const REFUSED: readonly Refusal[] = [
 ];
 
 // @shows AS-49.2
-test('the table has at least 200 assertions, and an unchanged one is accepted', async () => {
+test('the table has at least 200 assertions, and an unchanged assertion is accepted', async () => {
   expect(REFUSED.length).toBeGreaterThanOrEqual(200);
   expect(new Set(REFUSED.map(([what]) => what)).size).toBe(REFUSED.length);
   expect((await present(portal, assistant, withClaims({}))).status).toBe(200);
@@ -420,7 +420,7 @@ test('the table has at least 200 assertions, and an unchanged one is accepted', 
 });
 
 // @shows AS-49.2, AS-49.3, AS-49.4
-test.each(REFUSED)('is refused: %s', async (_, send) => {
+test.each(REFUSED)('an assertion is refused: %s', async (_, send) => {
   const sent = send();
   const {
     assertion,
@@ -441,7 +441,7 @@ test.each(REFUSED)('is refused: %s', async (_, send) => {
 });
 
 // @shows AS-49.2
-test('a replay is refused, also with other header members and by another key of the issuer', async () => {
+test('a replay is refused, also with other header members and by a different key of the issuer', async () => {
   const jti = randomUUID();
   expect((await present(portal, assistant, withClaims({ jti }))).status).toBe(200);
   for (const again of [withClaims({ jti }), withClaims({ jti, exp: now() + 100 })])
