@@ -362,7 +362,7 @@ describe('with fapi2, a client authenticates only with its own keys', () => {
   });
 });
 
-describe('with fapi2, a client that does not conform to the profile', () => {
+describe('with fapi2, the registration of a client', () => {
   // @shows AS-27.2, FAPI2-5.3.2.1.3, FAPI2-5.3.2.1.6, FAPI2-5.3.2.2.8
   test.each([
     ['a public client', { public: true, jwks: undefined }, 'public'],
@@ -374,7 +374,7 @@ describe('with fapi2, a client that does not conform to the profile', () => {
       'http',
     ],
     ['an unknown profile', { profile: 'fapi3' }, 'fapi3'],
-  ] as const)('is not registered: %s', async (_, registration, why) => {
+  ] as const)('is refused: %s', async (_, registration, why) => {
     const { jwks, ...changes } = { jwks: null, ...registration };
     const key = newKey('ES256');
     const create = portal.server.clients.create({
@@ -388,7 +388,7 @@ describe('with fapi2, a client that does not conform to the profile', () => {
   });
 
   // @shows FAPI2-5.3.2.2.8
-  test('can be a native application, redirected to its loopback address at any port', async () => {
+  test('accepts a native application, which gets its response on loopback at any port', async () => {
     const own = await registerBanker(portal, {
       applicationType: 'native',
       redirectUris: ['http://127.0.0.1/cb'],

@@ -45,7 +45,7 @@ describe('fuzzed input from unauthenticated clients', () => {
 });
 
 test.each(FAULTS.slice(0, SCALE.plantedFaults))(
-  'the fuzzer finds the fault that $name ($target)',
+  'the fuzzer finds this planted fault: $name ($target)',
   async (fault) => {
     const [result] = await fuzz({ targets: [], faults: [fault], seconds: 120, atOnce: 1, seed: 1 });
     expect(result?.findings).toHaveLength(1);

@@ -44,7 +44,7 @@ const begun: readonly Line[] = [
 const brokenBy = (lines: readonly Line[]) =>
   findViolations(history(...lines)).map(({ broken }) => broken);
 
-describe('the history checker rejects a history', () => {
+describe('the history checker rejects a history that contains', () => {
   test.each<[string, readonly Line[], Promised]>([
     [
       'two answers for one refresh token',
@@ -218,7 +218,7 @@ describe('the history checker rejects a history', () => {
   });
 });
 
-describe('the history checker accepts a history', () => {
+describe('the history checker accepts a history that contains', () => {
   test.each<[string, readonly Line[]]>([
     [
       'a refresh that is answered while the revocation is under way',
@@ -348,7 +348,7 @@ describe('the history checker accepts a history', () => {
     expect(brokenBy(lines)).toEqual([]);
   });
 
-  test('if a use with the response 503 took effect', () => {
+  test('a use that took effect, although its response was 503', () => {
     const lines: readonly Line[] = [
       ...begun,
       [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -469,7 +469,7 @@ describe('the history checker, for a simulated server', () => {
       'alive after a replay',
     ],
     ['sometimes spends what it answers with 503', { spendsUnavailable: true }, 'refused after 503'],
-  ])('finds the fault that the server %s', (_, faults, expected) => {
+  ])('finds the fault of a server that %s', (_, faults, expected) => {
     const found = new Map<Promised, number>(PROMISES.map((promise) => [promise, 0]));
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       for (const { broken } of findViolations(simulate(createRandom(seed), faults))) {

@@ -223,7 +223,7 @@ test.each<[what: string, claims: Changes]>([
   ['a scope', { scope: 'notes:read admin' }],
   ['a scope that the client lacks', { scope: 'email' }],
   ['scopes without effect', { scope: 'openid offline_access' }],
-])('an unknown %s in the assertion is reported as an error of the assertion', async (_, claims) => {
+])('an assertion with %s that cannot be granted is refused as invalid_grant', async (_, claims) => {
   expect(await errorOf(await ask(claims))).toBe('invalid_grant');
 });
 
