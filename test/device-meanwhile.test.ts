@@ -69,7 +69,7 @@ const refusalOf = async (response: Response) => [response.status, await errorOf(
 
 describe('a device client that gets the grant refresh_token later', () => {
   // @shows AS-40.2
-  test('gets no refresh token if the page had told the person that the access ends', async () => {
+  test('gets no refresh token if the page had shown that the access ends', async () => {
     for (const when of ['while the page is open', 'after the answer']) {
       const device = await registerDevice(portal, { grants: [DEVICE_GRANT] });
       const renew = () => portal.server.clients.update(device.id, { addGrants: ['refresh_token'] });

@@ -201,7 +201,7 @@ test.each([
   [SERVER, FOLDERS],
   [MCP, MCP_FOLDERS],
 ])(
-  'the feature list of %s has each feature once, and no feature imports another',
+  'the feature list of %s has each feature once, and no feature imports a different one',
   async (from, folders) => {
     const list = await readFile(path.join(ROOT, from, 'features.ts'), 'utf8');
     const listed = (/= \[([^]*)\];/.exec(list)?.[1] ?? '').split(',').map((each) => each.trim());

@@ -162,7 +162,7 @@ describe('routing of requests', () => {
     expect(put.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('answers HEAD like GET, without the body', async () => {
+  test('responds to HEAD like to GET, without the body', async () => {
     const [head, get] = [
       await answer('/.well-known/jwks.json', { method: 'HEAD' }),
       await answer('/.well-known/jwks.json'),

@@ -97,7 +97,7 @@ test.each(ASKS_FOR_SOME.filter(({ stepsUp }) => stepsUp))(
 );
 
 describe.each(UNCHALLENGED)('$name, which requires refusals without a challenge,', (profile) => {
-  test('gets these without a token, with a token of another endpoint, and with too few scopes', async () => {
+  test('gets these without a token, with a token of a different endpoint, and with too few scopes', async () => {
     const { replayed, tokens } = await connected(profile);
     const [challenged] = ASKS_FOR_SOME;
     const elsewhere = await connected(challenged ?? profile);

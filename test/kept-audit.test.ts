@@ -839,7 +839,7 @@ describe('a person who is erased from the audit log', () => {
   const person = (id: string) => ({ provider: 'erased', id });
 });
 
-test('without the settings, no event is stored, streamed or removed, and oauth:audit says so', async () => {
+test('without the settings, no event is stored, streamed or removed, and oauth:audit reports this', async () => {
   const plain = await startPortal({
     databaseUrl: portal.env['DATABASE_URL'] ?? '',
     signingKey: false,

@@ -213,7 +213,7 @@ describe('files created by root commands in a storage directory of the serving a
   });
 
   // @shows AS-11.22
-  test('are not created if their ownership cannot be changed, and one line says why', async () => {
+  test('are not created if their ownership cannot be changed, and one line explains why', async () => {
     expectDone(await serving('oauth:server:setup'));
     const before = await made();
     for (const command of ['oauth:keys:rotate', 'oauth:keys:generate']) {

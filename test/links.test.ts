@@ -116,7 +116,7 @@ describe('the URL of the repository', () => {
     'https://git.example/us/portico-too/issues/new',
     'https://www.npmjs.com/package/@portico/kit',
     'https://portico.github.io/docs',
-  ])('is not an invented one: %s is found', (url) => {
+  ])('is required for its links: an invented URL is found: %s', (url) => {
     const sources = [
       { file: 'docs/keys.md', text: `[x](${url})` },
       { file: 'packages/sql/package.json', text: JSON.stringify({ homepage: url }) },

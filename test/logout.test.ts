@@ -327,7 +327,7 @@ describe('between the logout page and its answer', () => {
   });
 });
 
-describe('a logout request does not redirect the browser', () => {
+describe('logout does not redirect to a URI', () => {
   // @shows AS-51.3
   test.each<[string, () => Readonly<Record<string, string>>]>([
     [
@@ -378,7 +378,7 @@ describe('a logout request does not redirect the browser', () => {
   });
 
   // @shows AS-51.1
-  test('unless the state has at most the maximum length, which also works with a form', async () => {
+  test('but returns the longest allowed state, also if it is sent by a form', async () => {
     const state = '\u0007'.repeat(300);
     const sent = { id_token_hint: idToken, post_logout_redirect_uri: BACK, state };
     const begun = await ada.post(`${portal.url}/oauth/logout`, sent);
@@ -400,7 +400,7 @@ describe('a logout request does not redirect the browser', () => {
   });
 
   // @shows AS-51.4, AS-51.5
-  test('for a client that anyone can register, unless the person has used it', async () => {
+  test('of a client that anyone can register, unless the person has used it', async () => {
     const registered = await fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },

@@ -337,7 +337,7 @@ describe('mcp:oauth:narrow_service_scope', () => {
 });
 
 // @shows MCP-3.20, AS-6.24
-test('with the challenges of the host API too, the only resource metadata is that of the MCP endpoint', async () => {
+test('with host API challenges too, the MCP resource metadata is the only one', async () => {
   const both = await startAssistant({
     config: { oauth_server: { challenge: true }, mcp: { oauth: { challenge: true } } },
   });

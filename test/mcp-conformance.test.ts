@@ -182,7 +182,7 @@ async function expectConforming(
 }
 
 describe.each([false, true])(
-  'the MCP conformance suite, streaming: %s, passes all scenarios for servers of tools',
+  'every scenario for servers of tools in the MCP conformance suite passes, streaming: %s',
   (streaming) => {
     let byDefault: Served;
     let offeringAll: Served;

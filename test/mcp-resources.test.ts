@@ -535,7 +535,7 @@ describe('registering an MCP resource', () => {
 
   // @shows MCP-16.7
   test.each([[undefined], [null], [''], ['two words'], [Promise.resolve('mcp:tools')], [false]])(
-    'with a scope() that returns %j never makes a tool or resource public',
+    'with a scope() that returns %j never publishes a tool or resource',
     async (scope) => {
       const late = await startAssistant({ config: OFFERED });
       try {

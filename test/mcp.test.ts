@@ -375,9 +375,9 @@ describe('an MCP client', () => {
   );
 });
 
-describe('a malformed HTTP request to the MCP endpoint', () => {
+describe('the HTTP checks of the MCP endpoint', () => {
   // @shows MCP-8.1, MCP-11.1
-  test('with a wrong Content-Type gets 415', async () => {
+  test('refuse a wrong Content-Type with 415', async () => {
     await expectRefused(send(calling('echo'), { headers: { 'Content-Type': 'text/plain' } }), 415);
   });
   // @shows MCP-8.1, MCP-11.1
@@ -391,7 +391,7 @@ describe('a malformed HTTP request to the MCP endpoint', () => {
     'application/json;q=0, text/event-stream',
     'application/json, text/event-stream; Q=0.000',
     'application/json text/event-stream',
-  ])('with an Accept that does not list both types, %s, gets 406', async (accept) => {
+  ])('refuse an Accept that does not list both types, %s, with 406', async (accept) => {
     await expectRefused(send(calling('echo'), { headers: { Accept: accept } }), 406);
   });
   // @shows MCP-8.10
@@ -400,14 +400,14 @@ describe('a malformed HTTP request to the MCP endpoint', () => {
     'application/json-patch+json',
     'json',
     'text/plain, application/json',
-  ])('with the Content-Type %s gets 415', async (type) => {
+  ])('refuse the Content-Type %s with 415', async (type) => {
     await expectRefused(send(calling('echo'), { headers: { 'Content-Type': type } }), 415);
   });
   // @shows MCP-8.10
   test.each([
     ['Application/JSON', 'TEXT/Event-Stream , APPLICATION/json;q=0.5'],
     ['application/json ; charset=UTF-8', 'text/event-stream;q=1,application/json;charset="utf-8"'],
-  ])('is not one with a media type in different case or with parameters: %s', async (type, accept) => {
+  ])('ignore the case and the parameters of a media type: %s', async (type, accept) => {
     const headers = { 'Content-Type': type, Accept: accept };
     expect((await send(calling('echo', { text: 'Hi' }), { headers })).status).toBe(200);
   });
@@ -424,14 +424,14 @@ describe('a malformed HTTP request to the MCP endpoint', () => {
     '{"jsonrpc":"2.0","id":1,"method":7}',
     '[1]',
     '[]',
-  ])('with JSON that is not a request gets 400 and -32600: %s', async (body) => {
+  ])('refuse JSON that is not a request with 400 and -32600: %s', async (body) => {
     const response = await send(body, { headers: { 'MCP-Protocol-Version': '2025-03-26' } });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ id: null, error: { code: -32_600 } });
   });
   // @shows MCP-8.1, MCP-8.6, MCP-11.1
   test.each(['2025-06-18', '2024-11-05', '2026-07-28', 'x'])(
-    'with the protocol version %s gets 400',
+    'refuse the protocol version %s with 400',
     async (version) => {
       await expectRefused(
         send(calling('echo'), { headers: { 'MCP-Protocol-Version': version } }),
@@ -439,14 +439,14 @@ describe('a malformed HTTP request to the MCP endpoint', () => {
       );
     },
   );
-  test('with invalid JSON, or JSON that is not a message, gets 400', async () => {
+  test('refuse invalid JSON, and JSON that is not a message, with 400', async () => {
     await expectRefused(send('{'), 400);
     await expectRefused(send(''), 400);
     await expectRefused(send('{"jsonrpc":"1.0"}'), 400);
     await expectRefused(send('null'), 400);
   });
   // @shows MCP-8.5, MCP-11.1
-  test('is refused by the CSRF check if csrf_exempt_routes:mcp_server_rpc is off', async () => {
+  test('run after the CSRF check if csrf_exempt_routes:mcp_server_rpc is off', async () => {
     const config = { csrf_exempt_routes: { mcp_server_rpc: false } };
     const guarded = await startAssistant({ config });
     try {
@@ -1279,7 +1279,7 @@ describe('origins and limits of MCP requests', () => {
   });
   // @shows MCP-3.8, MCP-8.11
   // @shows RFC10017-6.3.3.4c
-  test('its own origin, and one of mcp:allowed_origins, get the CORS headers for browsers', async () => {
+  test('its own origin, or one of mcp:allowed_origins, gets the CORS headers for browsers', async () => {
     expect((await send(request('ping'), { headers: { Origin: assistant.url } })).status).toBe(200);
     const origin = 'https://inspector.example';
     const response = await send(request('ping'), { headers: { Origin: origin } });

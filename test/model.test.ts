@@ -41,7 +41,7 @@ describe('the model check finds a planted fault', () => {
     expect(steps.length).toBeGreaterThan(0);
   });
 
-  test('of exactly those that the model defines', async () => {
+  test('and the tested faults are exactly those of the model', async () => {
     const module = await readFile(
       path.join(import.meta.dirname, '..', 'tools', 'model', 'Grants.tla'),
       'utf8',

@@ -92,7 +92,7 @@ describe('repeated requests that look like endpoint requests but reach no endpoi
   });
 });
 
-test('a warning reports that Portico runs before the session middleware', async () => {
+test('a person who returns from sign-in without a session causes a warning about middleware order', async () => {
   await running(mountInKoa({ ...inKoa, sessionLast: true }), async (mount) => {
     const back = `${mount.url}/oauth/authorize?request_id=${'x'.repeat(43)}`;
     const visit = (site: string) =>
