@@ -169,7 +169,7 @@ describe('a client whose id is the URL of its metadata document', () => {
   test.each<[string, Readonly<Record<string, string | undefined>>]>([
     ['an unregistered redirect_uri', { redirect_uri: 'https://other.example/' }],
     ['no response_type', { response_type: undefined }],
-    ['a scope that there is not', { scope: 'root' }],
+    ['an unknown scope', { scope: 'root' }],
     ['no PKCE', { code_challenge: undefined }],
   ])('with %s in the request: leads to sign-in first and shows no error', async (_, changes) => {
     const url = publish();

@@ -192,7 +192,7 @@ describe('the keys that a client publishes at a URL', () => {
   });
 
   // @shows AS-23.7
-  test('at most ten with the right algorithm are tried for an assertion without kid', async () => {
+  test('are limited to ten tries, with the right algorithm, for an assertion without kid', async () => {
     const [key, other] = [newKey('Ed25519'), newKey('ES256')];
     const unnamed = (each: ClientKey) => {
       const { kid: _, ...jwk } = each.jwk;
@@ -641,7 +641,7 @@ describe('dynamic client registration with keys', () => {
     ],
     ['too many', { jwks: keySet(...Array.from({ length: 11 }, () => newKey('Ed25519'))) }],
     [
-      'another method',
+      'a different method',
       { jwks: keySet(newKey('ES256')), token_endpoint_auth_method: 'client_secret_jwt' },
     ],
   ])('without an initial access token and with %s: is refused', async (_, metadata) => {

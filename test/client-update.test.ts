@@ -434,7 +434,7 @@ describe('an update of a client', () => {
       { addScopes: ['email'], removeScopes: ['email'] },
       'both added and removed',
     ],
-    ['a grant that there is not', { addGrants: ['password'] }, 'is unknown'],
+    ['an unknown grant', { addGrants: ['password'] }, 'is unknown'],
     ['a grant for redirect URIs only', { removeGrants: CODE }, 'no grant left'],
     [
       'redirect URIs for nothing',

@@ -276,7 +276,7 @@ describe('the check of code blocks', () => {
 
   test.each([
     [
-      'a command that there is not',
+      'an unknown command',
       'npx portico oauth:client:make',
       'there is no command oauth:client:make',
     ],
@@ -307,7 +307,7 @@ describe('the check of code blocks', () => {
     ['HTML', 'html\n<p><b>x</p>', '</p> closes nothing'],
     ['an INI file', 'ini\nnothing', 'nothing'],
     ['Python', 'python\ndef f(:', 'SyntaxError'],
-    ['SQL about a table that there is not', 'sql\nDELETE FROM nowhere;', 'no such table'],
+    ['SQL with an unknown table', 'sql\nDELETE FROM nowhere;', 'no such table'],
   ])('finds errors in %s', async (_, block, problem) => {
     expect(await problemsIn(`\`\`\`${block}\n\`\`\`\n`)).toEqual([
       expect.stringContaining(problem),

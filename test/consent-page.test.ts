@@ -92,7 +92,7 @@ describe('a client on the consent page', () => {
   // @shows AS-40.3
   test.each([
     ['its own name', 'Portal'],
-    ['in another case and with spaces', 'P O R T A L'],
+    ['in a different case and with spaces', 'P O R T A L'],
     ['with a digit', 'Porta1'],
     ['with Cyrillic letters', 'Роrtаl'],
     ['with Greek letters', 'Ρορtαl'.replace('ρ', 'r')],

@@ -144,8 +144,8 @@ describe('the .env file of the application, while the console runs', () => {
 
   // @shows HOST-1.2
   test.each([
-    ['after another', 'await run(folders[0]); await run(folders[1]);'],
-    ['while another runs', 'globalThis.during = () => run(folders[1]); await run(folders[0]);'],
+    ['one after the other', 'await run(folders[0]); await run(folders[1]);'],
+    ['both at the same time', 'globalThis.during = () => run(folders[1]); await run(folders[0]);'],
   ])('does not leak to the next application in the same process, %s', async (_, runs) => {
     const folders: string[] = [];
     for (const name of ['a', 'b']) {

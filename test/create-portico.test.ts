@@ -63,7 +63,7 @@ const EXPRESS = {
   'package.json': { name: 'shop', type: 'module', dependencies: using('express') },
 };
 
-describe('detection', () => {
+describe('the detection of create-portico', () => {
   test.each<[string, Record<string, string | object>, Partial<Detected>]>([
     [
       'Express 4 in CommonJS',
@@ -559,7 +559,7 @@ describe('create-portico on Windows', () => {
   });
 });
 
-describe('the generated files', () => {
+describe('the files that create-portico generates', () => {
   /** A fixture for each framework and session library, and the database of its users. */
   const APPLICATIONS = [
     ...FRAMEWORKS.map((name) => [name, [], 'sqlite'] as const),

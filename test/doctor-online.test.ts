@@ -234,7 +234,7 @@ describe('oauth:server:doctor --online fetches the public address', () => {
   });
 
   test.each([
-    ['with another status', 500, (issuer: string) => JSON.stringify({ issuer })],
+    ['with a different status', 500, (issuer: string) => JSON.stringify({ issuer })],
     ['that is not an object', 200, (issuer: string) => JSON.stringify(issuer)],
     [
       'of more than a megabyte',
@@ -290,17 +290,17 @@ describe('oauth:server:doctor --online fetches the public address', () => {
   // @shows AS-13.15
   test.each<[what: string, change: (keys: Record<string, string>[]) => unknown, says: RegExp]>([
     [
-      'another modulus',
+      'a different modulus',
       (keys) => keys.filter((key) => 'n' in key).map((key) => (key['n'] = 'AQAB')),
       / does not have \S+, and also has /,
     ],
     [
-      'another point',
+      'a different point',
       (keys) => keys.filter((key) => 'x' in key).map((key) => (key['x'] = 'AQAB')),
       / does not have \S+, and also has /,
     ],
     [
-      'another name',
+      'a different name',
       (keys) => keys.map((key) => (key['kid'] = 'AQAB')),
       / does not have .*, and also has AQAB/,
     ],
@@ -356,7 +356,7 @@ describe('the doctor checks the health probes at the public address', () => {
   });
 
   // @shows AS-29.12
-  test('and no failure if they reach no process; with probes off, it sends no request', async () => {
+  test('and reports no failure if they reach no process; with probes off, it sends no request', async () => {
     const portal = keep(await startPortal());
     for (const answer of [
       'not found',

@@ -181,7 +181,7 @@ describe('a custom feature is refused', () => {
       { config: { access_token_ttl: z.int() } },
       'access_token_ttl',
     ],
-    ['a configuration key of another feature', { config: { dpop: z.string() } }, 'dpop'],
+    ['a configuration key of a different feature', { config: { dpop: z.string() } }, 'dpop'],
     ['a key of a scope that exists', { scopeConfig: { permission: z.string() } }, 'permission'],
   ])('if it adds %s', (_, parts, key) => {
     expect(() => configurationWith([feature(parts as Partial<Feature>)])).toThrow(
@@ -190,9 +190,9 @@ describe('a custom feature is refused', () => {
   });
 
   test.each([
-    ['has the name of another one', endpoint('oauth_server_par', '/own'), 'oauth_server_par'],
+    ['has the name of a different endpoint', endpoint('oauth_server_par', '/own'), 'oauth_server_par'],
     ['is at the path of one of the core', endpoint('own_token', '/oauth/token'), '/oauth/token'],
-    ['is at the path of another feature', endpoint('own_par', '/oauth/par'), '/oauth/par'],
+    ['is at the path of a different feature', endpoint('own_par', '/oauth/par'), '/oauth/par'],
     ['could be named as a route of the application', endpoint('transfer', '/transfer'), 'transfer'],
   ])('if its endpoint %s', (_, own, named) => {
     expect(() => start({}, [own])).toThrow(named);
@@ -388,7 +388,7 @@ describe('a custom grant of a feature', () => {
 
   test.each([
     ['is one of the core', 'client_credentials', ', which already exists'],
-    ['is one of another feature', GRANT, ', which already exists'],
+    ['is a grant of a different feature', GRANT, ', which already exists'],
     ['is a right of clients', 'introspection', ', which already exists'],
     ['has a space', 'two words', '; its name must be a URI'],
   ])('is refused if it %s', (_, name, why) => {

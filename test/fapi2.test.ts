@@ -203,7 +203,7 @@ describe('a server with the profile fapi2', () => {
   });
 
   // @shows AS-27.1, AS-48.6
-  test('offers neither device codes nor the JWT bearer grant, which it would always refuse', async () => {
+  test('offers neither device codes nor workload identity, which it would always refuse', async () => {
     const device = 'urn:ietf:params:oauth:grant-type:device_code';
     const cluster = {
       jwks_uri: 'https://cluster.example/jwks',
@@ -286,7 +286,7 @@ describe('with fapi2, a client authenticates only with its own keys', () => {
       () => [portal.server.issuer, `${portal.server.issuer}/oauth/token`],
     ],
     ['the issuer with a slash', () => `${portal.server.issuer}/`],
-    ['another issuer', () => 'https://other.example'],
+    ['a different issuer', () => 'https://other.example'],
   ])('and the audience cannot be %s', async (_, aud) => {
     await expectRefused(push(at, banker, { assertion: { aud: aud() } }), 'invalid_client');
     await expectRefused(exchange(at, banker, 'a', { assertion: { aud: aud() } }), 'invalid_client');
@@ -416,12 +416,12 @@ describe('with fapi2, authorization requests', () => {
 
   // @shows FAPI2-5.3.2.2.1, FAPI2-5.3.2.2.5, FAPI2-5.3.2.2.6, FAPI2-5.3.2.1.7
   test.each([
-    ['another response_type', { response_type: 'code id_token' }],
+    ['a different response_type', { response_type: 'code id_token' }],
     ['no PKCE', { code_challenge: undefined, code_challenge_method: undefined }],
     ['PKCE with plain', { code_challenge_method: 'plain' }],
     ['no redirect_uri', { redirect_uri: undefined }],
-    ['another redirect_uri', { redirect_uri: `${REDIRECT_URI}/` }],
-    ['a redirect_uri of another client', { redirect_uri: 'https://thief.example/' }],
+    ['a different redirect_uri', { redirect_uri: `${REDIRECT_URI}/` }],
+    ['a redirect_uri of a different client', { redirect_uri: 'https://thief.example/' }],
     ['a request object', { request: 'a.b.c' }],
     ['a request_uri', { request_uri: 'https://client.example/request' }],
   ])('are refused with %s', async (_, form) => {

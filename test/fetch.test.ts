@@ -315,7 +315,7 @@ describe('the session of a person', () => {
   test.each([
     ['no Authorization', {}, 200],
     ['a bearer token', { Authorization: 'Bearer invented' }, 302],
-    ['a bearer token in another case', { Authorization: 'bEARER invented' }, 302],
+    ['a bearer token in a different case', { Authorization: 'bEARER invented' }, 302],
     ['HTTP Basic of a proxy', { Authorization: 'Basic YTpi' }, 200],
   ])('is ignored only in a request with a token: %s', async (_, headers, status) => {
     const response = await answer('/oauth/applications', { headers: { ...headers } });

@@ -111,43 +111,43 @@ describe('while one process refreshes a token, another process', () => {
   // @shows AS-5.5, AS-5.16, AS-10.1, AS-18.2, AS-18.6, AS-18.8, RFC9700-4.14.2b
   test.each<[string, Rival]>([
     [
-      'is offered a token that was used before: nothing lives',
+      'receives a token that was used before: all tokens end',
       { does: (used) => refresh(other, client, used.refresh_token), afterwards: 'none lives' },
     ],
     [
-      'is offered the token with a garbled end: nothing lives',
+      'receives the token with a garbled end: all tokens end',
       {
         does: (_, { refresh_token: token }) => refresh(other, client, withPart(token, -1, garbled)),
         afterwards: 'none lives',
       },
     ],
     [
-      'revokes the token: nothing lives',
+      'revokes the token: all tokens end',
       {
         does: (_, { refresh_token: token }) => revoke(other, client, token),
         afterwards: 'none lives',
       },
     ],
     [
-      'revokes a token that was used before: nothing lives',
+      'revokes a token that was used before: all tokens end',
       { does: (used) => revoke(other, client, used.refresh_token), afterwards: 'none lives' },
     ],
     [
-      'is offered the token by another client: all live',
+      'receives the token from a different client: all tokens stay valid',
       {
         does: (_, { refresh_token: token }) => refresh(other, stranger, token),
         afterwards: 'all live',
       },
     ],
     [
-      'is offered what was never a token: all live',
+      'receives a token that was never issued: all tokens stay valid',
       {
         does: (_, { refresh_token: token }) => refresh(other, client, withPart(token, 1, garbled)),
         afterwards: 'all live',
       },
     ],
     [
-      'revokes what was never a token, or for another client: all live',
+      'revokes a token never issued, or as a different client: all tokens stay valid',
       {
         does: (_, { refresh_token: token }) =>
           Promise.all([
@@ -157,7 +157,7 @@ describe('while one process refreshes a token, another process', () => {
         afterwards: 'all live',
       },
     ],
-    ['prunes: all live', { does: () => one.server.prune(), afterwards: 'all live' }],
+    ['prunes: all tokens stay valid', { does: () => one.server.prune(), afterwards: 'all live' }],
   ])('%s', async (_, { does, afterwards }) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const used = await authorized();
@@ -289,7 +289,7 @@ describe('a refresh token that differs from the issued one', () => {
     ['NUL in what the family shares', (token) => withPart(token, 1, (shared) => `${shared}${nul}`)],
     ['a part before it', (token) => `x.${token}`],
     ['dots that are encoded', (token) => token.replaceAll('.', '%2E')],
-    ['dots of another script', (token) => token.replaceAll('.', '\uff0e')],
+    ['dots of a different script', (token) => token.replaceAll('.', '\uff0e')],
     ['64 KiB of family', (token) => `${long}.${token}`],
     ['64 KiB of what the family shares', (token) => withPart(token, 1, () => long)],
     ['a line before it', (token) => `\n${token}`],

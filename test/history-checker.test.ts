@@ -69,27 +69,27 @@ describe('the history checker rejects a history that contains', () => {
       'answered twice',
     ],
     [
-      'a token that another node finds good after an answered revocation',
+      'a token that a different node accepts after a confirmed revocation',
       [...begun, [revoke('1'), 5, 6, 200], [look('1'), 7, 8, 'good', 'node 2']],
       'lost revocations',
     ],
     [
-      'a refresh on another node after an answered revocation',
+      'a refresh on a different node after a confirmed revocation',
       [...begun, [revoke('1'), 5, 6, 200], [refresh('1', '2'), 7, 8, 200, 'node 2']],
       'lost revocations',
     ],
     [
-      'a token that is good after the person took the access back',
+      'a token that is valid after the person removed the access',
       [...begun, [remove, 5, 6, 200], [look('1'), 7, 8, 'good']],
       'lost revocations',
     ],
     [
-      'a token that is good after its client was revoked',
+      'a token that is valid after its client was revoked',
       [...begun, [revokeClient, 5, 6, 200], [look('1'), 7, 8, 'good']],
       'lost revocations',
     ],
     [
-      'an access token that is good after it was revoked by itself',
+      'an access token that is valid after it was revoked alone',
       [
         ...begun,
         [{ kind: 'revoke access', token: '1', as: 'client' }, 5, 6, 200],
@@ -98,12 +98,12 @@ describe('the history checker rejects a history that contains', () => {
       'lost revocations',
     ],
     [
-      'a token that is dead at first and good later',
+      'a token that is invalid at first and valid later',
       [...begun, [revoke('1'), 5, 20, 200], [look('1'), 6, 7, 'dead'], [look('1'), 8, 9, 'good']],
       'lost revocations',
     ],
     [
-      'a token that is good after a replay',
+      'a token that is valid after a replay',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 200],
@@ -123,17 +123,17 @@ describe('the history checker rejects a history that contains', () => {
       'alive after a replay',
     ],
     [
-      'an answered token that is dead',
+      'an issued token that is invalid',
       [...begun, [look('1'), 5, 6, 'dead']],
       'lost answered tokens',
     ],
     [
-      'an answered refresh token that is refused',
+      'an issued refresh token that is refused',
       [...begun, [refresh('1', '2'), 5, 6, 200], [refresh('2', '3'), 7, 8, 400, 'node 2']],
       'lost answered tokens',
     ],
     [
-      'an answered code that is refused',
+      'an issued code that is refused',
       [
         [allow, 1, 2, 200],
         [exchange('1'), 3, 4, 400],
@@ -141,12 +141,12 @@ describe('the history checker rejects a history that contains', () => {
       'lost answered tokens',
     ],
     [
-      'a refresh token that is refused after a 503, though no use was answered',
+      'a refresh token that is refused after a 503, though no use succeeded',
       [...begun, [refresh('1', '2'), 5, 6, 'unavailable'], [refresh('1', '3'), 7, 8, 400]],
       'refused after 503',
     ],
     [
-      'a code that is refused after a 503, though no exchange was answered',
+      'a code that is refused after a 503, though no exchange succeeded',
       [
         [allow, 1, 2, 200],
         [exchange('1'), 3, 4, 'unavailable'],
@@ -182,12 +182,12 @@ describe('the history checker rejects a history that contains', () => {
       'refused after 503',
     ],
     [
-      'a token that is good after the code was used again when it had expired',
+      'a token that is valid after the code was used again when it had expired',
       [...begun, [exchange('2'), 60_002, 60_003, 400], [look('1'), 60_004, 60_005, 'good']],
       'alive after a replay',
     ],
     [
-      'a consent that counts as answered after a 503',
+      'a consent request that is refused as answered after a 503',
       [
         [allow, 1, 2, 'unavailable'],
         [allow, 3, 4, 400],
@@ -195,7 +195,7 @@ describe('the history checker rejects a history that contains', () => {
       'refused after 503',
     ],
     [
-      'a consent that cannot be denied after a 503',
+      'a consent request that cannot be denied after a 503',
       [
         [{ kind: 'deny', family: 'family', client: 'client' }, 1, 2, 'unavailable'],
         [{ kind: 'deny', family: 'family', client: 'client' }, 3, 4, 400],
@@ -203,7 +203,7 @@ describe('the history checker rejects a history that contains', () => {
       'refused after 503',
     ],
     [
-      'a token that dies long after a use was answered 503 and then with tokens',
+      'a token that ends long after a use returned 503 and then tokens',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -221,7 +221,7 @@ describe('the history checker rejects a history that contains', () => {
 describe('the history checker accepts a history that contains', () => {
   test.each<[string, readonly Line[]]>([
     [
-      'a refresh that is answered while the revocation is under way',
+      'a refresh that succeeds during a revocation',
       [
         ...begun,
         [revoke('1'), 5, 20, 200],
@@ -230,7 +230,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'a replay that is refused before the answer of the use arrives',
+      'a replay that is refused before the response of the use arrives',
       [
         ...begun,
         [refresh('1', '2'), 5, 20, 200],
@@ -239,7 +239,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'a use whose answer was cut off, and a replay of it',
+      'a use whose response was cut off, and a replay of it',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 'lost'],
@@ -248,7 +248,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'a use whose answer was cut off, and that did not happen',
+      'a use whose response was cut off, and that had no effect',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 'lost'],
@@ -257,7 +257,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'a revocation that was answered 503 and takes effect later',
+      'a revocation that returned 503 and takes effect later',
       [
         ...begun,
         [revoke('1'), 5, 6, 'unavailable'],
@@ -266,7 +266,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'a use that was answered 503 and then with tokens',
+      'a use that returned 503 and then tokens',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -275,7 +275,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'a use that was answered 503, took effect, and was answered when it came again',
+      'a use that returned 503, took effect, and succeeded when it was repeated',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -285,7 +285,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'of two uses at once one is answered, the other 503: it may have been the replay',
+      'two simultaneous uses, of which one succeeds and one returns 503 (a possible replay)',
       [
         ...begun,
         [refresh('1', '2'), 5, 8, 200],
@@ -295,7 +295,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'a code that has expired when it comes, the first time or after a 503 of a minute',
+      'a code that is expired when it is used, the first time or after a minute of 503',
       [
         [allow, 1, 2, 200],
         [exchange('1'), 3, 4, 'unavailable'],
@@ -304,7 +304,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'a code that came in time, and was answered when it had expired',
+      'a code that was used in time, and answered after it had expired',
       [
         [allow, 1, 2, 200],
         [exchange('1'), 3, 60_003, 200],
@@ -314,7 +314,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'an access token that was revoked by itself is dead, and its family lives',
+      'an access token that was revoked alone, while its family stays valid',
       [
         ...begun,
         [{ kind: 'revoke access', token: '1', as: 'client' }, 5, 6, 200],
@@ -324,7 +324,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'a client that is revoked gets 401, whatever it offers',
+      'a revoked client that gets 401 for every token',
       [
         ...begun,
         [revokeClient, 5, 6, 200],
@@ -333,7 +333,7 @@ describe('the history checker accepts a history that contains', () => {
       ],
     ],
     [
-      'a hundred times 503',
+      'a hundred 503 responses',
       [
         ...begun,
         ...Array.from({ length: 100 }, (_, index): Line => {
@@ -455,20 +455,20 @@ describe('the history checker, for a simulated server', () => {
   });
 
   test.each<[string, Faults, Promised]>([
-    ['forgets now and then that a refresh token is used', { answersTwice: true }, 'answered twice'],
-    ['sometimes reads what was before', { readsOld: true }, 'lost revocations'],
+    ['sometimes forgets that a refresh token was used', { answersTwice: true }, 'answered twice'],
+    ['sometimes reads old data', { readsOld: true }, 'lost revocations'],
     [
-      'sometimes answers a revocation that it loses',
+      'sometimes loses a revocation that it confirmed',
       { losesRevocations: true },
       'lost revocations',
     ],
-    ['sometimes loses what it answered', { losesTokens: true }, 'lost answered tokens'],
+    ['sometimes loses tokens that it issued', { losesTokens: true }, 'lost answered tokens'],
     [
-      'sometimes refuses a replay and leaves all alive',
+      'sometimes refuses a replay and keeps all tokens valid',
       { ignoresReplays: true },
       'alive after a replay',
     ],
-    ['sometimes spends what it answers with 503', { spendsUnavailable: true }, 'refused after 503'],
+    ['sometimes uses up a token for which it returns 503', { spendsUnavailable: true }, 'refused after 503'],
   ])('finds the fault of a server that %s', (_, faults, expected) => {
     const found = new Map<Promised, number>(PROMISES.map((promise) => [promise, 0]));
     for (let seed = 1; seed <= SEEDS; seed += 1) {

@@ -157,7 +157,7 @@ test('bearerErrors() without other middleware leaves all other errors to the app
   expect([answer.status, await answer.text()]).toEqual([503, 'the oven is on fire']);
 });
 
-test('portico/hono can be loaded again by itself, as by hot reloading, and still refuses', async () => {
+test('portico/hono can be reloaded separately, as in hot reloading, and still refuses requests', async () => {
   const again = new URL('../packages/portico/dist/mounts/hono/index.js?again', import.meta.url)
     .href;
   const loaded = (await import(again)) as { readonly bearer: typeof bearer };

@@ -511,7 +511,7 @@ describe('an imported client secret that another server had hashed', () => {
 
   // @shows AS-41.3
   test.each([
-    ['another function', 'md5:0123456789abcdef0123456789abcdef', 'has an unknown form'],
+    ['a different function', 'md5:0123456789abcdef0123456789abcdef', 'has an unknown form'],
     [
       'a hash of the host’s hasher at another cost',
       `$argon2id$v=19$m=128,t=1,p=1$${'a'.repeat(22)}$${'b'.repeat(43)}`,
@@ -721,7 +721,7 @@ describe('a client record of an import', () => {
     ],
     ['pairwise subjects', record({ subject_type: 'pairwise' }), 'subject_type must be public'],
     [
-      'another way to authenticate',
+      'a different authentication method',
       record({ token_endpoint_auth_method: 'client_secret_jwt' }),
       'token_endpoint_auth_method is "client_secret_jwt"',
     ],

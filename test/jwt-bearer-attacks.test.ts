@@ -245,8 +245,8 @@ test('a wrong resource or scope in the request is reported as an error of the re
 // @shows AS-49.2
 test.each<[what: string, members: Changes]>([
   ['for encryption', { use: 'enc' }],
-  ['for another operation', { key_ops: ['sign'] }],
-  ['for another algorithm', { alg: 'ES384' }],
+  ['for a different operation', { key_ops: ['sign'] }],
+  ['for a different algorithm', { alg: 'ES384' }],
 ])('a key of the issuer that is %s verifies nothing', async (_, members) => {
   const { idp } = organization;
   onTestFinished(() => idp.publish(idp.key));

@@ -149,7 +149,7 @@ describe('a crash of the machine', () => {
     ['a new key', () => keys().generate()],
     ['a staged key', () => keys().rotate()],
     [
-      'a key that replaces another at once, and brings none back',
+      'an immediate replacement, and restores no old key',
       () => keys().rotate({ now: true }),
     ],
     [

@@ -246,12 +246,12 @@ describe('an invalid signature of a KeySigner', () => {
     ],
     ['zeros', 'returned 64 bytes, which are not a valid ES256 signature', () => new Uint8Array(64)],
     [
-      'the signature of another key',
+      'the signature of a different key',
       'returned 64 bytes, which are not a valid ES256 signature',
       signature,
     ],
     [
-      'the signature of something else',
+      'the signature of different data',
       'returned 64 bytes, which are not a valid ES256 signature',
       () => right(Buffer.from('something else')),
     ],
@@ -348,7 +348,7 @@ describe('a server is not started with KeySigners', () => {
       'keySigners:0: publicJwk must not contain the private key',
     ],
     [
-      'with a key of another algorithm',
+      'with a key of a different algorithm',
       [{ ...plain, algorithm: 'EdDSA' }],
       'publicJwk must be a public Ed25519 key, for EdDSA',
     ],
@@ -365,7 +365,7 @@ describe('a server is not started with KeySigners', () => {
       'at least 2048 bits',
     ],
     [
-      'with an algorithm that there is not',
+      'with an unknown algorithm',
       [{ ...plain, algorithm: 'PS256' }],
       'algorithm must be one of',
     ],

@@ -38,8 +38,8 @@ describe('the check of links', () => {
     linksOf(page, markdown).map((link) => [link.line, problemOf(ROOT, link)]);
 
   test.each([
-    ['a file that there is not', '[x](nowhere.md)', 'there is no docs/nowhere.md'],
-    ['an anchor that there is not', '[x](../README.md#nowhere)', 'README.md has no #nowhere'],
+    ['a missing file', '[x](nowhere.md)', 'there is no docs/nowhere.md'],
+    ['a missing anchor', '[x](../README.md#nowhere)', 'README.md has no #nowhere'],
     ['an anchor of the same page', '[x](#nowhere)', 'docs/keys.md has no #nowhere'],
     ['a way out of the repository', '[x](../../elsewhere.md)', 'leads out of the repository'],
     ['an absolute path', '[x](/docs/keys.md)', 'leads out of the repository'],

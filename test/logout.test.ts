@@ -337,7 +337,7 @@ describe('logout does not redirect to a URI', () => {
     ['without a client', () => ({ post_logout_redirect_uri: BACK })],
     ['of an unknown client', () => ({ client_id: 'unknown', post_logout_redirect_uri: BACK })],
     [
-      'if the token is for another client',
+      'if the token is for a different client',
       () => ({
         client_id: other.id,
         id_token_hint: idToken,

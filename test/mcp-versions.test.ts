@@ -321,13 +321,13 @@ describe('an MCP request of 2026-07-28', () => {
 
   // @shows MCP-15.3
   test.each([
-    ['another method', { 'Mcp-Method': 'tools/list' }],
+    ['a different method', { 'Mcp-Method': 'tools/list' }],
     ['the method in other letters', { 'Mcp-Method': 'TOOLS/CALL' }],
     ['no method', { 'Mcp-Method': null }],
-    ['another tool', { 'Mcp-Name': 'described' }],
+    ['a different tool', { 'Mcp-Name': 'described' }],
     ['no tool', { 'Mcp-Name': null }],
     ['two tools', { 'Mcp-Name': 'noted, described' }],
-    ['a tool in base64 that is none', { 'Mcp-Name': '=?base64?bm90ZWQ?=' }],
+    ['a tool in invalid base64', { 'Mcp-Name': '=?base64?bm90ZWQ?=' }],
     ['a tool in base64 that is not UTF-8', { 'Mcp-Name': '=?base64?/w==?=' }],
     ['an older version', { 'MCP-Protocol-Version': '2025-11-25' }],
     ['no version', { 'MCP-Protocol-Version': null }],
@@ -759,7 +759,7 @@ describe('the declaration of a tool', () => {
     ['a hint that is not a boolean', { annotations: () => ({ readOnlyHint: 'yes' }) }],
     ['a title that is not a string', { title: () => 3 }],
     ['an empty title', { title: () => '' }],
-    ['an outputSchema that is none', { outputSchema: () => ({ type: 'nothing' }) }],
+    ['an invalid outputSchema', { outputSchema: () => ({ type: 'nothing' }) }],
     ['a marked argument in an array', markedAt('items')],
     ['a marked argument that is a number', marked({ type: 'number', 'x-mcp-header': 'N' })],
     ['a marked argument that names no field', marked({ type: 'string', 'x-mcp-header': 'a b' })],

@@ -1435,7 +1435,7 @@ describe('registering MCP tools', () => {
     ],
     ['a name with a space', [toolNamed('a b', () => 1)], 'The tool name "a b"'],
     [
-      'a schema that is none',
+      'an invalid schema',
       [toolNamed('x', () => 1, { type: 'object', properties: { a: { type: 'int' } } })],
       'The inputSchema() of the tool x cannot be used: type must be',
     ],
@@ -1480,7 +1480,7 @@ describe('registering MCP tools', () => {
       'must describe an object',
     ],
     [
-      'a scope that nobody offers',
+      'a scope that is not offered',
       [{ ...toolNamed('x', () => 1), personal: true, scope: () => 'x:y' } as ToolInterface],
       'oauth_server:scopes: does not contain x:y, which scope() of the tool x requires',
     ],
