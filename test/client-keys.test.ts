@@ -104,7 +104,7 @@ describe('the keys that a client publishes at a URL', () => {
   });
 
   // @shows AS-23.7
-  test('are used for at most an hour, regardless of cache headers, and not if the host is unreachable', async () => {
+  test('are used for at most an hour, regardless of cache headers, and never if the host is down', async () => {
     const path = newPath('keys');
     const key = newKey('ES256');
     const id = await serviceAt(
@@ -326,7 +326,7 @@ describe('a client metadata document', () => {
   }
 
   // @shows AS-23.11
-  test('is read again for unknown keys: new keys work and removed keys fail, other fields stay cached', async () => {
+  test('is read again for unknown keys: new keys work, removed keys fail, other fields stay cached', async () => {
     const [old, next] = [newKey('ES256'), newKey('PS256')];
     const { url, change, status } = await authorized(old);
     expect(await status(old)).toBe(200);

@@ -281,7 +281,7 @@ describe('a redirect URI that is removed from a client', () => {
 
 describe('a grant that is removed from a client', () => {
   // @shows AS-30.5
-  test('refresh_token: refresh tokens end, no new ones are issued, access tokens stay until they expire', async () => {
+  test('refresh_token: refresh tokens end, no new ones are issued, access tokens stay', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     const code = await obtainCode(portal, client, ada);
@@ -328,7 +328,7 @@ describe('a grant that is removed from a client', () => {
   });
 
   // @shows AS-30.5
-  test('authorization_code: refresh tokens are refused too, even if a grant of an absent feature remains', async () => {
+  test('authorization_code: refresh tokens are refused, even if an unavailable grant remains', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     // As if the client's other grant were one that the server no longer offers.

@@ -275,7 +275,7 @@ describe('a consent request', () => {
 
 describe('"Not you?"', () => {
   // @shows AS-8.6
-  test('signs out, makes the first request invalid, and shows consent to the next person who signs in', async () => {
+  test('signs out, invalidates the first request, and shows consent to the next person', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor, { scope: 'openid profile notes:read notes:write' });
     const login = await visitor.visit(

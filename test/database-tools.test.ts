@@ -143,7 +143,7 @@ describe('a tool that compares the database with the schema of the application',
 });
 
 // @shows AS-18.19
-test(`every command keeps a Portico that has its own ${isPostgres ? 'schema' : 'database'}`, async () => {
+test(`every command keeps the tables of Portico in a separate ${isPostgres ? 'schema' : 'database'}`, async () => {
   const application = await created();
   onTestFinished(application.drop);
   const portal = await startPortal(

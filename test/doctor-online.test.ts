@@ -458,7 +458,7 @@ describe('the doctor checks what the process receives through the proxies', () =
   });
 
   // @shows AS-13.15
-  test('and warns if the process sees a different address than that of the caller, and no proxy appends', async () => {
+  test('and warns if the process sees a wrong caller address, and no proxy appends the right one', async () => {
     const found = await examined(await behind([{ from: '127.0.0.2' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',

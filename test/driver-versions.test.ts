@@ -279,7 +279,7 @@ describe(`a ${DRIVER} that is too old`, () => {
   }
 
   // @shows AS-18.26
-  test('is refused at the start if it is too old, with the installed and the required version', async () => {
+  test('is refused at the start with its version and the required one, unlike newer versions', async () => {
     const old = await install({ version: OLD });
     expect(() => old.host.openDatabase(store.url, { directory: '/' })).toThrow(
       `database_url: needs the package ${LEAST}, but version ${OLD} is installed; run npm install ${isPostgres ? 'pg@8' : 'mysql2@3'}`,

@@ -344,7 +344,7 @@ describe('the article store', () => {
   });
 
   // @shows API-1.2, API-3.1
-  test('ids increase and are never reused, also after the last article was deleted and after a restart', async () => {
+  test('ids increase and are never reused, even after the last article was deleted and a restart', async () => {
     const first = await create();
     await fetch(url(first), { method: 'DELETE' });
     const second = await create();

@@ -264,7 +264,7 @@ test('a symmetric key in the key set of the issuer verifies nothing', async () =
 });
 
 // @shows AS-49.3
-test('a token given by an organization is no assertion, code or refresh token, and reveals no person', async () => {
+test('a token given by an organization is no assertion, code or refresh token, and refused at UserInfo', async () => {
   const { portal, assistant } = organization;
   const token = await tokenOf(await ask());
   const forms = [

@@ -86,7 +86,7 @@ const run = (...args: readonly string[]) =>
 const HEX = "printf('%012x%020x', 1000, i)";
 
 // @shows AS-30.8
-test('a page of clients has at most a thousand and marks the last page; without paging all are listed', async () => {
+test('a list of clients has at most a thousand per page, and has all clients without paging', async () => {
   const { clients } = portal.server;
   const list = (page: { limit?: number; after?: string }) => clients.page(page);
   expect(await sizes(list)).toEqual([1]);

@@ -71,7 +71,7 @@ describe.each([
 });
 
 // @shows AS-18.9, AS-18.12
-test('a Galera node without its cluster is unavailable, and Portico checks if the write took effect', async () => {
+test('a Galera node without its cluster is unavailable, and Portico checks the effect of a write', async () => {
   const node = galera.nodes[2];
   const database = openOwn(2);
   await database.execute('SELECT n FROM things');

@@ -49,7 +49,7 @@ async function sessions(): Promise<readonly unknown[]> {
 }
 
 // @shows AS-18.21
-test('through a pooler, each transaction sets its limits, and no session setting remains for others', async () => {
+test('each transaction through a pooler sets its limits, and leaves no session setting', async () => {
   const before = await sessions();
   const database = open();
   await database.transaction((on) => on.execute('CREATE SCHEMA IF NOT EXISTS rooms'));
