@@ -122,7 +122,7 @@ describe('a client on the consent page', () => {
 
   // @shows AS-40.3
   test.each(['Porta1 Security', 'Po\u200brtal', 'РОRTAL', 'ꓑꓳꓣꓔꓮꓡ'])(
-    'is not shown by name if it is unverified, and the page explains why: %s',
+    'is not shown by name if it is unverified and its name is like that of the server: %s',
     async (name) => {
       const client = await putUnverified(portal, {
         document: null,

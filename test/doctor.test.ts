@@ -600,7 +600,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.25
-  test('reports an initial access token as ended, to the second and to the last use', async () => {
+  test('warns once the last initial access token has expired or was used up, to the second', async () => {
     const clock = createClock();
     const config = { oauth_server: { registration: 'initial_access_token' } };
     const portal = await startPortal({ clock: clock.now, config });

@@ -638,7 +638,7 @@ describe('older MCP versions at the same endpoint', () => {
     }
   });
 
-  test('are required in each request if 2025-03-26 is not offered', async () => {
+  test('must be named in each request if 2025-03-26 is not offered', async () => {
     const newer = await startAssistant({
       config: { mcp: { protocol_versions: ['2025-11-25', '2025-06-18'] } },
     });
