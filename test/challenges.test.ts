@@ -27,9 +27,9 @@ const challengeOf = async (asked: Promise<Response>) => {
 };
 const METADATA = () => `resource_metadata="${documentUrl}"`;
 
-describe('a refused call to the host’s API', () => {
+describe('a challenge of the host API', () => {
   // @shows AS-12.10, RFC6750-3.1a, RFC9728-5.1
-  test('without a token: no error, the scope that the handler needs, and the address of the metadata', async () => {
+  test('without a token: names the required scope and the metadata URL, without an error', async () => {
     expect(await challengeOf(fetch(`${portal.url}/api/notes`))).toEqual([
       401,
       `Bearer realm="oauth", scope="notes:read", ${METADATA()}`,
@@ -38,7 +38,7 @@ describe('a refused call to the host’s API', () => {
   });
 
   // @shows AS-12.10
-  test('without a token, if any token is enough: no scope', async () => {
+  test('without a token, if any token is enough: names no scope', async () => {
     expect(await challengeOf(fetch(`${portal.url}/api/whoami`))).toEqual([
       401,
       `Bearer realm="oauth", ${METADATA()}`,
@@ -47,7 +47,7 @@ describe('a refused call to the host’s API', () => {
   });
 
   // @shows AS-12.10
-  test('with an invalid token: invalid_token', async () => {
+  test('with an invalid token: contains invalid_token', async () => {
     expect(await challengeOf(callApi(portal, '/api/notes', 'x'.repeat(43)))).toEqual([
       401,
       'Bearer realm="oauth", error="invalid_token", ' +
@@ -58,7 +58,7 @@ describe('a refused call to the host’s API', () => {
   });
 
   // @shows AS-12.10, RFC6750-3.1c
-  test('with a token of too few scopes: insufficient_scope, and the scope of this call only', async () => {
+  test('with a token that lacks scopes: insufficient_scope, with only the scopes of this call', async () => {
     const client = await registerClient(portal);
     const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:write' });
     expect(await challengeOf(callApi(portal, '/api/notes', access_token))).toEqual([
@@ -70,7 +70,7 @@ describe('a refused call to the host’s API', () => {
   });
 
   // @shows AS-12.15
-  test('for a person who has lost the permission: no challenge, because no token would help', async () => {
+  test('is not sent if the person lost the permission, because no token would help', async () => {
     const client = await registerClient(portal);
     const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     await portal.deny(ADA, 'notes:read');
@@ -92,7 +92,7 @@ describe('a refused call to the host’s API', () => {
     expect((await callApi(portal, '/api/notes', access_token)).status).toBe(200);
   });
 
-  test('UserInfo, which is not part of that API, is refused as before', async () => {
+  test('is not added to UserInfo, which is not part of the host API', async () => {
     expect(await challengeOf(fetch(`${portal.url}/oauth/userinfo`))).toEqual([
       401,
       'Bearer realm="oauth"',
@@ -101,7 +101,7 @@ describe('a refused call to the host’s API', () => {
   });
 });
 
-describe('the metadata that the challenge names', () => {
+describe('the metadata that the challenge links to', () => {
   // @shows AS-6.24, RFC9728-2, RFC9728-3.1
   test('describes the audience, and pages of any origin may read it', async () => {
     const response = await fetch(documentUrl, { headers: { Origin: 'https://page.example' } });
@@ -116,7 +116,7 @@ describe('the metadata that the challenge names', () => {
   });
 
   // @shows AS-2.23
-  test('does not exist without the switch', async () => {
+  test('does not exist if oauth_server:challenge is off', async () => {
     const usual = await startPortal({
       config: (url) => ({ oauth_server: { audience: `${url}/api` } }),
     });
@@ -138,7 +138,7 @@ describe('the metadata that the challenge names', () => {
     ['', 'needs oauth_server:audience'],
     ['https://api.example/v1', 'that API is not on http://localhost:'],
   ])(
-    'stops the server at the start if it cannot be published: for the audience %j',
+    'prevents the start if it cannot be published for the audience %j',
     async (audience, reason) => {
       const starting = startPortal({ config: { oauth_server: { challenge: true, audience } } });
       await expect(starting).rejects.toThrow(reason);

@@ -135,9 +135,9 @@ async function elsewhere(documents: unknown, scopes: object = {}): Promise<Runni
   return other;
 }
 
-describe('a client that is the URL of its document', () => {
+describe('a client whose id is the URL of its metadata document', () => {
   // @shows AS-21.1
-  test('is authorized, called back, given tokens and refreshed without registration', async () => {
+  test('is authorized and gets and refreshes tokens without registration', async () => {
     const url = publish();
     const tokens = await tokensFor(url);
     expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(200);
@@ -155,7 +155,7 @@ describe('a client that is the URL of its document', () => {
   });
 
   // @shows AS-21.2
-  test('is not fetched before sign-in: the request waits, and the document is read afterwards', async () => {
+  test('is fetched only after sign-in: the request waits until then', async () => {
     const url = publish();
     const visitor = portal.visitor();
     const page = await visitor.visit(requestOf(url));
@@ -169,16 +169,16 @@ describe('a client that is the URL of its document', () => {
   test.each<[string, Readonly<Record<string, string | undefined>>]>([
     ['an unregistered redirect_uri', { redirect_uri: 'https://other.example/' }],
     ['no response_type', { response_type: undefined }],
-    ['a scope that there is not', { scope: 'root' }],
+    ['an unknown scope', { scope: 'root' }],
     ['no PKCE', { code_challenge: undefined }],
-  ])('with %s in the request, leads to sign-in first and shows no error', async (_, changes) => {
+  ])('with %s in the request: leads to sign-in first and shows no error', async (_, changes) => {
     const url = publish();
     const response = await portal.visitor().get(requestOf(url, changes));
     expect(locationOf(response).pathname).toBe('/login');
     expect(asked(url)).toBe(0);
   });
 
-  test('is not fetched for a form of another site: the browser that returns may be signed in', async () => {
+  test('is not fetched for a cross-site form post: the request is first redirected to GET', async () => {
     const url = publish();
     const form = Object.fromEntries(new URL(requestOf(url)).searchParams);
     const response = await portal.visitor().post('/oauth/authorize', form);
@@ -188,7 +188,7 @@ describe('a client that is the URL of its document', () => {
   });
 
   // @shows AS-21.2
-  test('is fetched by no other endpoint: they know it once a person was shown it', async () => {
+  test('is fetched only by the authorization endpoint', async () => {
     const url = publish();
     const fields = {
       client_id: url,
@@ -210,7 +210,7 @@ describe('a client that is the URL of its document', () => {
     expect([asked(url), await isKept(url)]).toEqual([0, false]);
   });
 
-  test('has no secret, and one that is sent is refused', async () => {
+  test('has no secret, and a request that sends one is refused', async () => {
     const url = publish();
     const code = await codeFor(url);
     expect(await errorOf(await exchange(url, code, { client_secret: 'a-secret' }))).toBe(
@@ -218,7 +218,7 @@ describe('a client that is the URL of its document', () => {
     );
   });
 
-  test('cannot have client credentials, even if its document lists that grant', async () => {
+  test('cannot use client credentials, even if its document lists that grant', async () => {
     const url = publish({
       grant_types: ['authorization_code', 'client_credentials', 'introspection'],
     });
@@ -235,7 +235,7 @@ describe('a client that is the URL of its document', () => {
   });
 
   // @shows AS-21.4
-  test('can ask only for what its document names', async () => {
+  test('can request only what its document lists', async () => {
     const url = publish({ scope: 'openid notes:read' });
     const response = await ada.get(requestOf(url, { scope: 'notes:write' }));
     expect(await response.text()).toContain('invalid_scope');
@@ -250,7 +250,7 @@ describe('a client that is the URL of its document', () => {
   test.each([
     ['names no scope', {}, ['openid', 'profile', 'email', 'notes:read', 'notes:write']],
     ['names one of services', { scope: 'notes:read mcp:service' }, ['notes:read']],
-  ])('cannot have service scopes: its document %s', async (_, changes, scopes) => {
+  ])('cannot request service scopes: its document %s', async (_, changes, scopes) => {
     const url = publish(changes);
     await adaThere.get(requestOf(url, { scope: 'notes:read' }, offering));
     expect(await offering.server.clients.find(url)).toMatchObject({ scopes });
@@ -258,7 +258,7 @@ describe('a client that is the URL of its document', () => {
     expect(await refused.text()).toContain('invalid_scope');
   });
 
-  test('is refused if its document names only service scopes', async () => {
+  test('is refused if its document lists only service scopes', async () => {
     const reason = await expectRefused(
       await adaThere.get(requestOf(publish({ scope: 'mcp:service' }), {}, offering)),
       offering,
@@ -268,7 +268,7 @@ describe('a client that is the URL of its document', () => {
 
   // @shows AS-21.4
   test.each(KNOWN_DOCUMENTS)(
-    'as known hosts publish theirs: $host',
+    'accepts the documents that real hosts publish: $host',
     async ({ document, path, asks, refreshes }) => {
       const url = host.publish(path, document);
       for (const redirectUri of asks) {
@@ -282,7 +282,7 @@ describe('a client that is the URL of its document', () => {
   );
 });
 
-describe('a document that is not a valid client', () => {
+describe('an invalid client metadata document', () => {
   // @shows AS-21.3, AS-21.6
   test.each<[says: string, changes: object, headers?: Readonly<Record<string, string>>]>([
     ['client_id is not the URL', { client_id: 'https://client.example/other.json' }],
@@ -305,7 +305,7 @@ describe('a document that is not a valid client', () => {
     },
   );
 
-  test('is refused the same way if it cannot be fetched, and the page says nothing about what was found', async () => {
+  test('is refused the same way if it cannot be fetched, and the page reveals nothing about the host', async () => {
     const missing = host.url(newPath());
     const redirecting = host.answer(newPath(), (_, response) => {
       response.writeHead(302, { Location: 'http://169.254.169.254/latest/meta-data/' }).end();
@@ -315,7 +315,7 @@ describe('a document that is not a valid client', () => {
   });
 
   // @shows AS-21.7
-  test('is fetched again immediately: failures are not cached', async () => {
+  test('is fetched again immediately, because failures are not cached', async () => {
     const url = publish({ client_name: '' });
     await expectRefused(await ada.get(requestOf(url)));
     change(url, {});
@@ -323,7 +323,7 @@ describe('a document that is not a valid client', () => {
   });
 
   // @shows AS-21.6
-  test('can be requested by one person only so often', async () => {
+  test('can be requested only a limited number of times by one person', async () => {
     const refused: number[] = [];
     for (let number = 1; number <= 11; number += 1) {
       refused.push(
@@ -336,7 +336,7 @@ describe('a document that is not a valid client', () => {
   });
 
   // @shows AS-21.6
-  test("does not block the host’s other documents, or the same person's requests for known ones", async () => {
+  test('does not block other documents of its host, or known documents for the same person', async () => {
     const known = publish({}, { 'Cache-Control': 'max-age=300' });
     await codeFor(known);
     clock.advance(301);
@@ -361,7 +361,7 @@ describe('a document that is not a valid client', () => {
     'https://0x7f.1/client.json',
     'https://[::ffff:127.0.0.1]/client.json',
     'https://client.example./client.json',
-  ])('names no application before it is looked up: %s', async (url) => {
+  ])('is refused without any connection if its URL is not allowed: %s', async (url) => {
     const connections = host.connections();
     for (const visitor of [ada, portal.visitor()]) {
       expect(await expectRefused(await visitor.get(requestOf(url)))).toContain('cannot be used');
@@ -370,9 +370,9 @@ describe('a document that is not a valid client', () => {
   });
 });
 
-describe('a document is cached and may change:', () => {
+describe('a cached client metadata document', () => {
   // @shows AS-21.7
-  test('every process caches it exactly as long as its headers allow', async () => {
+  test('is cached by every process exactly as long as its headers allow', async () => {
     const url = publish({}, { 'Cache-Control': 'max-age=600' });
     const other = await elsewhere(true);
     const there = await other.signedIn(ADA);
@@ -393,7 +393,7 @@ describe('a document is cached and may change:', () => {
   });
 
   // @shows AS-21.7
-  test('a document that no one was shown makes no row, and is still not fetched twice', async () => {
+  test('creates no row before a person sees it, and is still not fetched twice', async () => {
     const url = publish();
     const wrong = { redirect_uri: 'https://other.example/' };
     for (let times = 1; times <= 3; times += 1) {
@@ -404,7 +404,7 @@ describe('a document is cached and may change:', () => {
     expect([asked(url), await isKept(url)]).toEqual([1, true]);
   });
 
-  test('simultaneous requests fetch it once', async () => {
+  test('is fetched once for simultaneous requests', async () => {
     let answer = () => {};
     const url = host.answer(newPath(), (request, response) => {
       answer = () => {
@@ -429,7 +429,7 @@ describe('a document is cached and may change:', () => {
   });
 
   // @shows AS-21.8
-  test('a request continues as it was shown, even if the document changes', async () => {
+  test('can change without effect on a request that was already shown', async () => {
     const url = publish({}, { 'Cache-Control': 'max-age=300' });
     const consent = await ada.visit(requestOf(url));
     const shown = await consent.clone().text();
@@ -456,7 +456,7 @@ describe('a document is cached and may change:', () => {
   });
 
   // @shows AS-21.8
-  test('a change between authorization and exchange has no effect: the exchange uses the requested values', async () => {
+  test('can change between authorization and exchange without effect on the exchange', async () => {
     const url = publish({}, { 'Cache-Control': 'max-age=300' });
     const [first, second] = [await ada.visit(requestOf(url)), await ada.visit(requestOf(url))];
     change(url, { redirect_uris: ['https://evil.example/'] });
@@ -475,7 +475,7 @@ describe('a document is cached and may change:', () => {
     expect(await refused.text()).toContain('Unregistered return address');
   });
 
-  test('blocking the URL ends open requests and granted access', async () => {
+  test('ends open requests and granted access when an operator blocks its URL', async () => {
     const url = publish();
     const tokens = await tokensFor(url);
     const code = await codeFor(url);
@@ -494,7 +494,7 @@ describe('a document is cached and may change:', () => {
   });
 });
 
-describe('an unused document', () => {
+describe('an unused client metadata document', () => {
   // @shows AS-21.11
   test('is removed a day after it expires; granted access and blocked documents stay', async () => {
     const headers = { 'Cache-Control': 'max-age=86400' };
@@ -573,12 +573,12 @@ describe('after documents are switched off, every endpoint refuses them', () => 
   });
 });
 
-describe('access granted to a document', () => {
+describe('access granted to a client with a metadata document', () => {
   // @shows AS-21.9, HOST-2.5
   test.each([
     ['the switch is off', undefined],
     ['the host is denied', { denied_hosts: ['client.example'] }],
-  ])('can be revoked for good, even if %s', async (_, documents) => {
+  ])('can be revoked permanently, even if %s', async (_, documents) => {
     const url = publish();
     const tokens = await tokensFor(url);
     const other = await elsewhere(documents);
@@ -599,7 +599,7 @@ describe('access granted to a document', () => {
   });
 });
 
-describe('the metadata', () => {
+describe('the server metadata', () => {
   // @shows AS-21.10, AS-2.20
   test.each(['oauth-authorization-server', 'openid-configuration'])(
     '%s announces support for client metadata documents only if the setting is on',
@@ -620,14 +620,14 @@ describe('the metadata', () => {
   );
 });
 
-describe('the configuration', () => {
+describe('the configuration of client metadata documents', () => {
   // @shows AS-2.16, AS-2.20
   test.each([
     ['yes', 'must be true, false or { allowed_hosts, denied_hosts }'],
     [{ allowed_hosts: 'client.example' }, 'must be a list of hosts'],
     [{ allowed_hosts: ['https://client.example/'] }, 'must be a hostname'],
     [{ hosts: [] }, 'hosts'],
-  ])('%j is refused at the start', async (documents, says) => {
+  ])('refuses %j at the start', async (documents, says) => {
     await expect(elsewhere(documents)).rejects.toThrow(says);
   });
 });

@@ -77,7 +77,7 @@ async function serviceAt(jwksUri: string): Promise<string> {
   return client.id;
 }
 
-describe('keys that a client publishes at a URL', () => {
+describe('the keys that a client publishes at a URL', () => {
   // @shows AS-23.7, OIDC-10.1.1b
   test('are fetched once for many requests, and again after the client has changed them', async () => {
     const path = newPath('keys');
@@ -104,7 +104,7 @@ describe('keys that a client publishes at a URL', () => {
   });
 
   // @shows AS-23.7
-  test('are never older than an hour, regardless of the headers of their host, and not used while the host is unreachable', async () => {
+  test('are used for at most an hour, regardless of cache headers, and never if the host is down', async () => {
     const path = newPath('keys');
     const key = newKey('ES256');
     const id = await serviceAt(
@@ -130,7 +130,7 @@ describe('keys that a client publishes at a URL', () => {
   });
 
   // @shows AS-23.7
-  test('are not fetched for an assertion that is wrong in anything but its signature', async () => {
+  test('are not fetched for an assertion with any error other than its signature', async () => {
     const path = newPath('keys');
     const key = newKey('ES256');
     const id = await serviceAt(publishKeys(path, key));
@@ -179,7 +179,7 @@ describe('keys that a client publishes at a URL', () => {
     ['a megabyte', { keys: [], more: 'a'.repeat(1024 * 1024) }],
     ['64 KB and a little', { ...keySet(newKey('ES256')), more: 'a'.repeat(64 * 1024) }],
     ['the private key as well', { keys: [{ ...newKey('ES256').jwk, d: 'AAAA' }] }],
-  ])('the server rejects a client with %s', async (_, keys) => {
+  ])('cause a 503 if the URL returns %s', async (_, keys) => {
     const path = newPath('keys');
     const url = host.answer(
       path,
@@ -192,7 +192,7 @@ describe('keys that a client publishes at a URL', () => {
   });
 
   // @shows AS-23.7
-  test('are tried ten at most for an assertion without kid, of those for its algorithm', async () => {
+  test('are limited to ten tries, with the right algorithm, for an assertion without kid', async () => {
     const [key, other] = [newKey('Ed25519'), newKey('ES256')];
     const unnamed = (each: ClientKey) => {
       const { kid: _, ...jwk } = each.jwk;
@@ -223,7 +223,7 @@ describe('keys that a client publishes at a URL', () => {
   });
 
   // @shows AS-23.7, RFC7517-4
-  test('may be next to keys that are ignored', async () => {
+  test('can be listed with unsupported keys, which are ignored', async () => {
     const key = newKey('RS256');
     const url = host.publish(newPath('keys'), {
       keys: [
@@ -239,7 +239,7 @@ describe('keys that a client publishes at a URL', () => {
   });
 });
 
-describe('a document', () => {
+describe('a client metadata document', () => {
   const DOCUMENT = {
     client_name: 'Assistant',
     redirect_uris: [REDIRECT_URI],
@@ -266,7 +266,7 @@ describe('a document', () => {
 
   // @shows AS-23.8, AS-21.6
   test.each(['jwks', 'jwks_uri'])(
-    'may name %s, and its client can authenticate only with these',
+    'can list its keys in %s, and the client can then authenticate only with these keys',
     async (where) => {
       clock.advance(901);
       const key = newKey('ES256');
@@ -326,7 +326,7 @@ describe('a document', () => {
   }
 
   // @shows AS-23.11
-  test('is read again for unknown keys: a new key works immediately, a withdrawn one no more; the other fields stay as cached', async () => {
+  test('is read again for unknown keys: new keys work, removed keys fail, other fields stay cached', async () => {
     const [old, next] = [newKey('ES256'), newKey('PS256')];
     const { url, change, status } = await authorized(old);
     expect(await status(old)).toBe(200);
@@ -349,7 +349,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.11
-  test('is read again after an hour for its keys, regardless of the headers of its host; they are not used while it is unreachable', async () => {
+  test('is read again for its keys after an hour, regardless of cache headers; never used stale', async () => {
     const [old, next] = [newKey('ES256'), newKey('ES256')];
     const { path, change, refreshWith, status } = await authorized(old, {
       'Cache-Control': 'max-age=86400',
@@ -395,7 +395,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.11
-  test('may move its keys to a jwks_uri; the current keys count in other processes too', async () => {
+  test('can move its keys to a jwks_uri, and other processes then use these keys too', async () => {
     const [old, next, last] = [newKey('ES256'), newKey('ES256'), newKey('ES256')];
     const { change, status } = await authorized(old);
     const beside = await startPortal({
@@ -425,7 +425,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.1, AS-23.8
-  test('that also names the method "none" is a public client if private_key_jwt is off, even if the document is stored', async () => {
+  test('that also lists the method "none" is a public client while private_key_jwt is off', async () => {
     clock.advance(901);
     const key = newKey('ES256');
     const url = host.publish(newPath('client'), {
@@ -483,7 +483,7 @@ describe('a document', () => {
   }
 
   // @shows AS-23.7
-  test("cannot block fetching the keys of an operator's client, not even by naming them", async () => {
+  test('cannot block the key fetches of an operator-registered client, even with the same jwks_uri', async () => {
     clock.advance(901);
     const [key, own] = [newKey('ES256'), newKey('ES256')];
     const url = host.publish(newPath('client'), {
@@ -500,7 +500,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.7
-  test('with many other documents of fifty keys each does not fill the memory: the least recently used are dropped, and clients of operators are not affected', async () => {
+  test('cannot fill the memory with keys: least recently used documents are dropped first', async () => {
     clock.advance(901);
     const key = newKey('Ed25519');
     const fifty = Array.from({ length: 50 }, () => key);
@@ -563,7 +563,7 @@ interface Registration {
   readonly [name: string]: unknown;
 }
 
-describe('dynamic registration', () => {
+describe('dynamic client registration with keys', () => {
   const post = (metadata: object, token?: string) =>
     fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
@@ -592,7 +592,7 @@ describe('dynamic registration', () => {
   };
 
   // @shows AS-23.8, AS-22.8
-  test('without an initial access token may have keys, acts only for people, and can change only its keys', async () => {
+  test('without an initial access token: acts only for people, and can update only the keys', async () => {
     const [key, next] = [newKey('ES256'), newKey('ES256')];
     const both = { ...forPeople, grant_types: [...forPeople.grant_types, 'client_credentials'] };
     const answer = await post({ ...both, jwks: keySet(key), scope: 'notes:read mcp:service' });
@@ -641,10 +641,10 @@ describe('dynamic registration', () => {
     ],
     ['too many', { jwks: keySet(...Array.from({ length: 11 }, () => newKey('Ed25519'))) }],
     [
-      'another method',
+      'a different method',
       { jwks: keySet(newKey('ES256')), token_endpoint_auth_method: 'client_secret_jwt' },
     ],
-  ])('without an initial access token and with %s is refused', async (_, metadata) => {
+  ])('without an initial access token and with %s: is refused', async (_, metadata) => {
     const response = await post({ ...forPeople, ...metadata });
     expect(response.status).toBe(400);
     const body = (await response.json()) as { error: string; error_description: string };
@@ -653,7 +653,7 @@ describe('dynamic registration', () => {
   });
 
   // @shows AS-22.8
-  test('with an initial access token gets the scopes that it named, also when it updates its registration', async () => {
+  test('with an initial access token: gets the scopes that it requested, also in an update', async () => {
     const { token } = await portal.server.initialAccessTokens.create({
       note: 'b',
       uses: 1,
@@ -673,7 +673,7 @@ describe('dynamic registration', () => {
   });
 
   // @shows AS-23.8
-  test('with an initial access token may use client credentials, and publish its keys', async () => {
+  test('with an initial access token: can use client credentials and publish its keys', async () => {
     const { token } = await portal.server.initialAccessTokens.create({
       note: 'a',
       uses: 1,
@@ -711,7 +711,7 @@ describe('the doctor', () => {
   }
 
   // @shows AS-23.9
-  test('lists the clients with keys, what is wrong with them, and the switch that they need', async () => {
+  test('lists clients with keys, problems of their keys, and the setting that they need', async () => {
     const own = await startPortal({ outbound: host.outbound, config: CONFIG });
     try {
       expect(await examined(own, true)).not.toHaveProperty('client keys');

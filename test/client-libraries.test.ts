@@ -166,10 +166,10 @@ async function postedAt(url: string): Promise<{ action: string; body: URLSearchP
   return { action, body: new URLSearchParams(fields) };
 }
 
-describe('a server that posts answers, and ignores unknown scopes', () => {
+describe('a server that uses form_post and ignores unknown scopes', () => {
   // @shows AS-2.30, AS-7.20
   test.each(LIBRARIES.flatMap((library) => BOTH.map((par) => ({ library, par }))))(
-    '$library.name, PAR: $par: reads the post, and gets the remaining scopes',
+    '$library.name, PAR: $par: reads the form post and gets the remaining scopes',
     async ({ library, par }) => {
       const portal = portals.get('that posts answers') as RunningPortal;
       const identity = await registered(portal, 'client_secret_basic', false);
@@ -231,7 +231,7 @@ describe.runIf(PROGRAMS.length > 0).each(PROGRAMS)('$name', ({ command, methods,
   }
 
   // @shows AS-23.2, AS-23.3
-  test.each(methods)('%s: signs in, refreshes, calls', async (method) => {
+  test.each(methods)('%s: signs in, refreshes, calls the API', async (method) => {
     const browser = browsers.get('that takes everything') as Visitor;
     const client = await started('that takes everything', method, {});
     try {
@@ -246,7 +246,7 @@ describe.runIf(PROGRAMS.length > 0).each(PROGRAMS)('$name', ({ command, methods,
     }
   });
 
-  test('signs in by a posted answer, with scopes of which the server has some', async () => {
+  test('signs in by form_post, with scopes of which the server knows some', async () => {
     const client = await started('that posts answers', 'client_secret_basic', {
       scope: WIDER,
       pushes: false,

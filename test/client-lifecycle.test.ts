@@ -30,9 +30,9 @@ async function authenticates(client: TestClient, secret: string): Promise<boolea
   return response.status !== 401;
 }
 
-describe('rotating a secret', () => {
+describe('a client secret that is rotated', () => {
   // @shows AS-4.1, AS-13.5
-  test('the new secret is current, and the previous one is accepted for the overlap', async () => {
+  test('works together with the new secret during the overlap', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const { secret, previousExpiresAt } = await portal.server.clients.rotateSecret(client.id);
@@ -43,7 +43,7 @@ describe('rotating a secret', () => {
     expect((await refresh(portal, { ...client, secret }, tokens.refresh_token)).status).toBe(200);
   });
 
-  test('after the overlap, the previous secret is refused', async () => {
+  test('is refused after the overlap', async () => {
     const client = await registerClient(portal);
     const { secret } = await portal.server.clients.rotateSecret(client.id, 60);
     clock.advance(59);
@@ -54,7 +54,7 @@ describe('rotating a secret', () => {
   });
 
   // @shows AS-5.8, AS-16.2
-  test('two secrets are accepted at most: rotating again within the overlap drops the older one', async () => {
+  test('is dropped by a second rotation during the overlap: at most two secrets are valid', async () => {
     const client = await registerClient(portal);
     const second = await portal.server.clients.rotateSecret(client.id);
     const third = await portal.server.clients.rotateSecret(client.id);
@@ -63,7 +63,7 @@ describe('rotating a secret', () => {
     expect(await authenticates(client, third.secret)).toBe(true);
   });
 
-  test('without an overlap, all earlier secrets end immediately', async () => {
+  test('ends immediately without an overlap', async () => {
     const client = await registerClient(portal);
     const second = await portal.server.clients.rotateSecret(client.id);
     const third = await portal.server.clients.rotateSecret(client.id, 0);
@@ -74,7 +74,7 @@ describe('rotating a secret', () => {
   });
 
   // @shows RFC6749-10.1
-  test('a public, an unknown and a revoked client have no secret to rotate', async () => {
+  test('cannot be rotated for a public, unknown or revoked client', async () => {
     const { clients } = portal.server;
     const own = await registerClient(portal, { public: true });
     const revoked = await registerClient(portal);
@@ -88,9 +88,9 @@ describe('rotating a secret', () => {
   });
 });
 
-describe('a client that is registered and revoked', () => {
+describe('a revoked client', () => {
   // @shows AS-13.9, AS-14.7
-  test('all its tokens end with it, and it is unknown from then on', async () => {
+  test('is unknown, and all its tokens are invalid', async () => {
     const client = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);
     const tokens = await obtainTokens(portal, client, ADA);
@@ -107,7 +107,7 @@ describe('a client that is registered and revoked', () => {
   });
 
   // @shows AS-14.7
-  test('an open consent screen of a revoked client redirects nowhere', async () => {
+  test('gets no response from an open consent page', async () => {
     const client = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(
@@ -124,16 +124,16 @@ describe('a client that is registered and revoked', () => {
     expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
   });
 
-  test('revoking it a second time does nothing', async () => {
+  test('cannot be revoked a second time', async () => {
     const client = await registerClient(portal);
     await portal.server.clients.revoke(client.id);
     await expect(portal.server.clients.revoke(client.id)).rejects.toThrow('revoked');
   });
 });
 
-describe('a signing key that is active, retired, removed', () => {
+describe('signing keys that are retired', () => {
   // @shows AS-5.14, AS-11.2, AS-13.7
-  test('retired keys are removed when old enough, counted from when they stopped signing; the active one is never removed', async () => {
+  test('are removed after a given age since they last signed; the active key is never removed', async () => {
     const { keys, config } = portal.server;
     const kids = async () => (await keys.all()).map(({ kid }) => kid);
     const [first = ''] = await kids();
@@ -156,7 +156,7 @@ describe('a signing key that is active, retired, removed', () => {
   });
 
   // @shows AS-2.12, AS-5.14
-  test.each([3599, 0, -1, Number.NaN, 3600.5])('the age %d is refused', async (age) => {
+  test.each([3599, 0, -1, Number.NaN, 3600.5])('cannot be removed for the invalid age %d', async (age) => {
     await expect(portal.server.keys.prune(age)).rejects.toThrow(
       'oauth_server:id_token_ttl, 3600 seconds',
     );

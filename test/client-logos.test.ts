@@ -51,7 +51,7 @@ async function logoOf(client: TestClient): Promise<string | null> {
 
 describe('the logo of a client', () => {
   // @shows AS-40.6, AS-6.31
-  test('is shown on the consent screen and the page of applications, served from here and made harmless', async () => {
+  test('is sanitized and served by Portico on the consent page and the page of applications', async () => {
     const client = await registerClient(portal, { logo: ONE });
     const address = (await logoOf(client)) ?? '';
     expect(address).toContain('/oauth/logo?');
@@ -94,7 +94,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('belongs to one client, and every other address is not found', async () => {
+  test('has a URL for its client only, and every other URL is 404', async () => {
     const client = await registerClient(portal, { logo: ONE });
     const other = await registerClient(portal);
     const address = (await logoOf(client)) ?? '';
@@ -113,7 +113,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is registered with its client or neither is: a crash in between leaves nothing', async () => {
+  test('is stored in one transaction with its client: a crash leaves neither', async () => {
     const { database } = portal.application;
     const ids = async () => (await portal.server.clients.list()).map(({ id }) => id);
     const rows = async () =>
@@ -156,7 +156,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is fetched once when its address is given, and never while pages are shown', async () => {
+  test('is fetched once when its URL is set, and never while pages are shown', async () => {
     const logoUri = host.answer('/logo.png', (_, response) =>
       response.writeHead(200, { 'Content-Type': 'image/png' }).end(ONE),
     );
@@ -170,7 +170,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is not fetched if its address redirects, is not an image, is too large or is not public', async () => {
+  test('is refused if its URL redirects, is not an image, is too large or is not public', async () => {
     const answers = {
       '/moved': (response: ServerResponse) =>
         response.writeHead(302, { Location: '/logo.png' }).end(),
@@ -197,7 +197,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('never comes from an unverified client: a client that no operator registered has no logo, even if its row names one', async () => {
+  test('is not shown for a client that no operator registered, even if its row contains one', async () => {
     const client = await putUnverified(portal, {
       document: null,
       name: 'X',
@@ -213,7 +213,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is refused while the switch is off: no fetch, no endpoint, no logo on a page', async () => {
+  test('is refused while the setting is off: no fetch, no endpoint, no logo on a page', async () => {
     const asked = host.connections();
     for (const named of [{ logo: ONE }, { logoUri: host.url('/logo.png') }]) {
       await expect(registerClient(plain, named)).rejects.toThrow(
@@ -228,9 +228,9 @@ describe('the logo of a client', () => {
   });
 });
 
-describe('the site of a client', () => {
+describe('the website of a client', () => {
   // @shows AS-40.7
-  test('is shown on the consent screen by its ASCII host, with a link that sends no referrer', async () => {
+  test('is shown on the consent page by its ASCII host, with a link that sends no referrer', async () => {
     const client = await registerClient(plain, { siteUri: 'https://bücher.example/about?a="b"' });
     expect(await consentOf(client, plain)).toMatch(
       /<a href="https:\/\/xn--bcher-kva\.example\/about\?a=%22b%22" target="_blank" rel="noopener noreferrer"><bdi dir="ltr">xn--bcher-kva\.example<\/bdi>/,

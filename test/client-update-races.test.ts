@@ -125,9 +125,9 @@ async function atThatMoment<T, U>(
   ]);
 }
 
-describe('while one process changes a client, another one serves it', () => {
+describe('an update of a client in one process while another process serves it', () => {
   // @shows AS-30.3, AS-30.6
-  test('a removed scope is in no usable token and in no answer to a later request', async () => {
+  test('removes a scope from all usable tokens and from responses to later requests', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const client = await register();
       const before = [await authorized(client), await authorized(client), await authorized(client)];
@@ -177,7 +177,7 @@ describe('while one process changes a client, another one serves it', () => {
   });
 
   // @shows AS-30.4, AS-30.6
-  test('no code sent to a removed redirect URI is exchanged, and no code is sent there later', async () => {
+  test('removes a redirect URI: no code sent there is exchanged, and no later code is sent there', async () => {
     const counts = { sent: 0, page: 0 };
     for (let round = 0; round < ROUNDS; round += 1) {
       const client = await register();
@@ -206,7 +206,7 @@ describe('while one process changes a client, another one serves it', () => {
   });
 
   // @shows AS-30.5, AS-30.6
-  test('nothing from a removed grant is valid, whenever it was issued', async () => {
+  test('removes a grant: no token from it is valid, whenever it was issued', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const client = await register({ scopes: ['notes:read', 'notes:write'] });
       const scope = { scope: 'notes:read notes:write' };
@@ -244,7 +244,7 @@ describe('while one process changes a client, another one serves it', () => {
   });
 
   // @shows AS-30.6
-  test('updates in several processes are all saved', async () => {
+  test('is saved even if several processes update the client simultaneously', async () => {
     const client = await register();
     const uris = Array.from({ length: 4 }, (_, index) => `https://client.example/${index}`);
     const env = { ...one.env, PUBLIC_URL: one.url };

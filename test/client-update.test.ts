@@ -90,9 +90,9 @@ const pageOf = async (response: Response) => ({
   text: await response.text(),
 });
 
-describe('a scope that is removed', () => {
+describe('a scope that is removed from a client', () => {
   // @shows AS-30.3
-  test('is removed from issued tokens: token(), introspection, UserInfo', async () => {
+  test('is removed from issued tokens: in token(), introspection and UserInfo', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     await update(client, { removeScopes: ['notes:write', 'email'] });
@@ -112,7 +112,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is removed from refreshed tokens, from repeated responses, and from codes', async () => {
+  test('is removed from refreshed tokens, repeated responses and codes', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     const code = await obtainCode(portal, client, ada);
@@ -130,7 +130,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-11.6, AS-30.3
-  test('openid: after it is added again, the registered algorithm is used', async () => {
+  test('can be added again: openid then uses the registered algorithm', async () => {
     await portal.server.keys.generate('ES256');
     const client = await registerClient(portal, { idTokenSignedResponseAlg: 'ES256' });
     await update(client, { removeScopes: ['openid'] });
@@ -139,7 +139,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is neither shown nor granted by an open question; without any scope left the question ends', async () => {
+  test('is neither shown nor granted on an open consent page', async () => {
     const client = await registerClient(portal, {
       scopes: ['notes:read', 'notes:write', 'profile'],
     });
@@ -169,7 +169,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('ends a question if none of its shown scopes is left, even if the request named others', async () => {
+  test('ends an open consent request if none of the scopes shown is left', async () => {
     const client = await registerClient(portal, {
       scopes: ['openid', 'notes:read', 'notes:write'],
     });
@@ -193,7 +193,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is refused to new requests, pushed ones, and those that waited for sign-in', async () => {
+  test('is refused in new requests, pushed requests, and requests that waited for sign-in', async () => {
     const client = await registerClient(portal);
     const [scope, visitor] = ['notes:write', portal.visitor()];
     const pushed = await pushedNow(portal, client, { scope });
@@ -210,7 +210,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test("is removed from a service's tokens and from new ones", async () => {
+  test('is removed from existing and new tokens of a service', async () => {
     const client = await robot();
     const tokens = await ownToken(client);
     await update(client, { removeScopes: ['notes:write'] });
@@ -219,7 +219,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is valid again for authorizations that have it, after it is added again', async () => {
+  test('is valid again in existing authorizations after it is added again', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     await update(client, { removeScopes: ['notes:read'] });
@@ -229,9 +229,9 @@ describe('a scope that is removed', () => {
   });
 });
 
-describe('a redirect URI that is removed', () => {
+describe('a redirect URI that is removed from a client', () => {
   // @shows AS-30.4
-  test('ends everything under way: a question, a pushed request, one that waits, a code', async () => {
+  test('ends open consent pages, pushed requests, requests waiting for sign-in, and codes', async () => {
     const client = await registerClient(portal, {
       redirectUris: [OTHER_URI, 'https://client.example/callback'],
     });
@@ -266,7 +266,7 @@ describe('a redirect URI that is removed', () => {
     expect(await obtainCode(portal, client, ada, changes)).toMatch(/./);
   });
 
-  test('of a native application ends all its ports', async () => {
+  test('of a native application is removed for all ports', async () => {
     const client = await registerClient(portal, {
       applicationType: 'native',
       public: true,
@@ -279,9 +279,9 @@ describe('a redirect URI that is removed', () => {
   });
 });
 
-describe('a grant that is removed', () => {
+describe('a grant that is removed from a client', () => {
   // @shows AS-30.5
-  test('refresh_token: refresh tokens end, and no new ones are issued; access tokens stay valid until they expire', async () => {
+  test('refresh_token: refresh tokens end, no new ones are issued, access tokens stay', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     const code = await obtainCode(portal, client, ada);
@@ -295,7 +295,7 @@ describe('a grant that is removed', () => {
   });
 
   // @shows AS-30.5
-  test('client_credentials: the tokens of the service for itself end', async () => {
+  test('client_credentials: the tokens of the service end', async () => {
     const client = await robot(['introspection']);
     const tokens = await ownToken(client);
     await update(client, { removeGrants: ['client_credentials'] });
@@ -306,7 +306,7 @@ describe('a grant that is removed', () => {
   });
 
   // @shows AS-30.5
-  test('authorization_code: everything that people have allowed ends, codes and tokens', async () => {
+  test('authorization_code: everything that people have allowed ends, with its codes and tokens', async () => {
     const client = await registerClient(portal, {
       grants: ['authorization_code', 'refresh_token', 'client_credentials'],
     });
@@ -328,7 +328,7 @@ describe('a grant that is removed', () => {
   });
 
   // @shows AS-30.5
-  test('authorization_code, by a feature that was switched off: refresh tokens give nothing either', async () => {
+  test('authorization_code: refresh tokens are refused, even if an unavailable grant remains', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     // As if the client's other grant were one that the server no longer offers.
@@ -358,7 +358,7 @@ describe('a grant that is removed', () => {
   });
 });
 
-describe('keys that are replaced', () => {
+describe('the keys of a client, replaced by an update', () => {
   const [old, fresh] = [newKey('ES256', 'old'), newKey('ES256', 'fresh')];
   const authenticates = async (client: TestClient, key: ClientKey) => {
     const assertion = signed(key, headerOf(key), claimsOf(client.id, portal.url, clock.now()));
@@ -388,7 +388,7 @@ describe('keys that are replaced', () => {
   test.each<[string, () => Promise<TestClient>]>([
     ['a client with a secret', () => registerClient(portal)],
     ['a public client', () => registerClient(portal, { public: true })],
-  ])('%s cannot be given any keys', async (_, register) => {
+  ])('cannot be set for a client that does not use keys: %s', async (_, register) => {
     const client = await register();
     await expect(update(client, { jwks: { keys: [fresh.jwk] } })).rejects.toThrow(
       'does not authenticate with keys',
@@ -399,7 +399,7 @@ describe('keys that are replaced', () => {
   });
 });
 
-describe('an update', () => {
+describe('an update of a client', () => {
   const CODE = ['authorization_code', 'refresh_token'];
 
   // @shows AS-30.2
@@ -434,7 +434,7 @@ describe('an update', () => {
       { addScopes: ['email'], removeScopes: ['email'] },
       'both added and removed',
     ],
-    ['a grant that there is not', { addGrants: ['password'] }, 'is unknown'],
+    ['an unknown grant', { addGrants: ['password'] }, 'is unknown'],
     ['a grant for redirect URIs only', { removeGrants: CODE }, 'no grant left'],
     [
       'redirect URIs for nothing',
@@ -449,7 +449,7 @@ describe('an update', () => {
       },
       'needs authorization_code',
     ],
-  ])('with %s is refused, and changes nothing at all', async (_, changes, says) => {
+  ])('with %s is refused and changes nothing', async (_, changes, says) => {
     const client = await registerClient(portal);
     const before = await portal.server.clients.find(client.id);
     const attempt = update(client, { name: 'Another name', ...changes });
@@ -460,7 +460,7 @@ describe('an update', () => {
   });
 
   // @shows AS-30.2
-  test('gives a public client nothing that requires a secret', async () => {
+  test('cannot give a public client anything that requires a secret', async () => {
     const client = await registerClient(portal, { public: true });
     for (const grant of ['client_credentials', 'introspection']) {
       await expect(update(client, { addGrants: [grant] })).rejects.toThrow(
@@ -493,7 +493,7 @@ describe('an update', () => {
   });
 
   // @shows AS-30.2, AS-30.7
-  test('changes all fields, and the audit records who did it; an update without changes makes no event', async () => {
+  test('can change all fields and is audited with its operator; without changes there is no event', async () => {
     const client = await registerClient(portal, { scopes: ['notes:read'] });
     const changes = {
       name: 'Renamed',
@@ -532,7 +532,7 @@ describe('an update', () => {
     });
   });
 
-  test('checks new scopes against the current ones of the server, and does not remove one that the server no longer has', async () => {
+  test('accepts only current scopes of the server, and keeps scopes that the server no longer has', async () => {
     const client = await registerClient(portal);
     await portal.application.database.execute(
       'UPDATE oauth_clients SET scope = ? WHERE client_id = ?',
@@ -567,7 +567,7 @@ describe('an update', () => {
   });
 });
 
-describe('on the console', () => {
+describe('the console', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-client-update-'));
@@ -586,7 +586,7 @@ describe('on the console', () => {
   };
 
   // @shows AS-30.1
-  test("oauth:client:show prints everything known, except the client's secrets", async () => {
+  test('oauth:client:show prints everything known, except the secrets of the client', async () => {
     const client = await registerClient(portal);
     const { secret } = await portal.server.clients.rotateSecret(client.id, 600_000);
     const { stdout, code } = await run('oauth:client:show', client.id);
@@ -623,7 +623,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.1
-  test("a stranger's fields are shown so that they cannot be mistaken for others, also as JSON", async () => {
+  test('oauth:client:show prints fields of untrusted clients unambiguously, also as JSON', async () => {
     const { jwk } = newKey('ES256', 'a\u009b2J\u202e"kid');
     const response = await fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
@@ -660,7 +660,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.8
-  test('oauth:client:list prints all clients page by page, each once; without a page it prints what it did before', async () => {
+  test('oauth:client:list prints each client once over its pages, and all clients without paging', async () => {
     const all = JSON.parse((await run('oauth:client:list', '--json')).stdout) as {
       client_id: string;
     }[];
@@ -686,7 +686,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.2
-  test('oauth:client:update says what has changed, and reads keys from a file', async () => {
+  test('oauth:client:update prints what has changed, and reads keys from a file', async () => {
     const client = await registerClient(portal);
     const args = [
       '--name=Renamed',
@@ -731,7 +731,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.2
-  test('oauth:client:update sets and removes a web site', async () => {
+  test('oauth:client:update sets and removes a website', async () => {
     const { id } = await registerClient(portal);
     const given = await json('oauth:client:update', id, '--site=https://client.example/');
     expect(given).toMatchObject({ client_uri: 'https://client.example/' });

@@ -221,12 +221,12 @@ const isMarked = ({ partOf, checkedBy, unchecked }: CodeBlock) =>
 const CHECKED = BLOCKS.filter((block) => !COMPILED.test(block.info[0] ?? '') && !isMarked(block));
 
 describe('every code block', () => {
-  test('has a language that is compiled or checked, or says what checks it or why nothing does', () => {
+  test('is in a language that is checked, or names its test or the reason why it is not checked', () => {
     const left = CHECKED.filter(({ info }) => !Object.hasOwn(CHECKS, info[0] ?? ''));
     expect(left.map((block) => `${where(block)} ${block.info.join(' ')}`)).toEqual([]);
   });
 
-  test('starts at the beginning of a line; an indented one is not found', () => {
+  test('starts at the beginning of a line, because an indented block is not found', () => {
     const fences = pagesOf(ROOT).flatMap((page) => {
       const seen = blocksOf(page, read(page)).length;
       const all = [...read(page).matchAll(/^[ >]*```/gm)].length / 2;
@@ -235,7 +235,7 @@ describe('every code block', () => {
     expect(fences).toEqual([]);
   });
 
-  test('that says which test checks it is named in that test', () => {
+  test('that names a test is used by this test', () => {
     const wrong = BLOCKS.filter(
       ({ page, checkedBy }) =>
         checkedBy !== null &&
@@ -252,10 +252,10 @@ async function problemsIn(markdown: string): Promise<readonly string[]> {
   return (await Promise.all(found)).flat();
 }
 
-describe('code blocks', () => {
+describe('the check of code blocks', () => {
   const pages = [...new Set(CHECKED.map(({ page }) => page))];
 
-  test.each(pages)('are well formed, with existing commands and options: %s', async (page) => {
+  test.each(pages)('finds only valid code, existing commands and existing options: %s', async (page) => {
     const problems = await Promise.all(
       CHECKED.filter((block) => block.page === page).map(async (block) => {
         const check = CHECKS[block.info[0] ?? ''];
@@ -267,7 +267,7 @@ describe('code blocks', () => {
     expect(problems.flat()).toEqual([]);
   });
 
-  test('exist in number for each language', () => {
+  test('covers many blocks of each language', () => {
     const counts = Object.groupBy(CHECKED, ({ info }) => info[0] ?? '');
     expect(
       [counts['sh']?.length ?? 0, counts['json']?.length ?? 0].map((count) => count > 10),
@@ -276,7 +276,7 @@ describe('code blocks', () => {
 
   test.each([
     [
-      'a command that there is not',
+      'an unknown command',
       'npx portico oauth:client:make',
       'there is no command oauth:client:make',
     ],
@@ -296,7 +296,7 @@ describe('code blocks', () => {
     ],
     ['a program', 'frobnicate', 'frobnicate: unknown here'],
     ['a script', 'npm run nothing', 'there is no script nothing'],
-  ])('with wrong shell code are found: %s', async (_, code, problem) => {
+  ])('finds wrong shell code: %s', async (_, code, problem) => {
     expect(await problemsIn(`\`\`\`sh\n${code}\n\`\`\`\n`)).toEqual([`line 1: ${problem}`]);
   });
 
@@ -307,14 +307,14 @@ describe('code blocks', () => {
     ['HTML', 'html\n<p><b>x</p>', '</p> closes nothing'],
     ['an INI file', 'ini\nnothing', 'nothing'],
     ['Python', 'python\ndef f(:', 'SyntaxError'],
-    ['SQL about a table that there is not', 'sql\nDELETE FROM nowhere;', 'no such table'],
-  ])('with errors are found: %s', async (_, block, problem) => {
+    ['SQL with an unknown table', 'sql\nDELETE FROM nowhere;', 'no such table'],
+  ])('finds errors in %s', async (_, block, problem) => {
     expect(await problemsIn(`\`\`\`${block}\n\`\`\`\n`)).toEqual([
       expect.stringContaining(problem),
     ]);
   });
 
-  test('with an unclosed quote are found', async () => {
+  test('finds an unclosed quote', async () => {
     expect(await problemsIn("```sh\necho 'it\n```\n")).toEqual([
       expect.stringContaining('unexpected EOF'),
     ]);
@@ -324,7 +324,7 @@ describe('code blocks', () => {
 describe('a command in a sentence or table of a page', () => {
   const NAMED = /`(?:npx portico )?((?:oauth|db|account):[a-z][a-z:-]*[a-z])(?![\w:])[^`]*`/g;
 
-  test('exists', () => {
+  test('exists in the console', () => {
     const named = pagesOf(ROOT)
       .filter((page) => page !== 'CHANGELOG.md')
       .flatMap((page) => [...read(page).matchAll(NAMED)].map(([, name = '']) => ({ page, name })));

@@ -40,7 +40,7 @@ const server = (config: Record<string, unknown>): PortalOptions => ({
   config: { oauth_server: config },
 });
 
-describe('a key that is missing from oauth_server', () => {
+describe('a missing key of oauth_server', () => {
   // @shows AS-2.4, AS-2.5, AS-2.8, AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-2.19
   test('has the default of the specification', () => {
     expect(oauthServerConfiguration.parse({ name: 'Portal', scopes: {} })).toEqual({
@@ -78,7 +78,7 @@ describe('oauth_server:audience', () => {
 
 describe('oauth_server:scopes', () => {
   // @shows AS-2.3
-  test('a scope without a permission is its own permission', async () => {
+  test('uses the scope as its own permission if none is configured', async () => {
     const scopes = { 'notes:share': { label: 'Share your notes' } };
     await withPortal(server({ scopes }), async (portal) => {
       const client = await registerClient(portal, { scopes: ['openid', 'notes:share'] });
@@ -91,7 +91,7 @@ describe('oauth_server:scopes', () => {
   });
 });
 
-describe('oauth_server:claims', () => {
+describe('claims from oauth_server:claims', () => {
   const claims = () => ({
     name: 'Somebody Else',
     nickname: 'ada',
@@ -105,7 +105,7 @@ describe('oauth_server:claims', () => {
   });
 
   // @shows AS-2.7, AS-3.3, AS-3.4, OIDC-5.1a, OIDC-5.1b
-  test('are added and never replaced; a claim without a scope is dropped, also if it is returned by accident', async () => {
+  test('never replace claims of the server, and are dropped if no granted scope releases them', async () => {
     await withPortal(server({ claims }), async (portal) => {
       const client = await registerClient(portal);
       const tokens = await obtainTokens(portal, client, ADA);
@@ -211,7 +211,7 @@ describe('oauth_server:claims', () => {
 
 describe('oauth_server:routes', () => {
   // @shows AS-2.6
-  test('false adds no endpoints; the services and token() still work', async () => {
+  test('set to false adds no endpoints, and the services and token() still work', async () => {
     await withPortal(server({ routes: false }), async (portal) => {
       expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(404);
       const token = portal.server.endpoints.find(({ name }) => name === 'oauth_server_token');
@@ -243,9 +243,9 @@ describe('oauth_server:login_route', () => {
   });
 });
 
-describe("oauth/consent in the host's view directory", () => {
+describe('oauth/consent in the view directory of the host', () => {
   // @shows AS-8.4
-  test("replaces Portico's own page", async () => {
+  test('replaces the built-in consent page', async () => {
     const views = await mkdtemp(path.join(tmpdir(), 'portico-shadow-'));
     await mkdir(path.join(views, 'oauth'));
     const form = [
@@ -267,7 +267,7 @@ describe("oauth/consent in the host's view directory", () => {
 
 describe('csrf_exempt_routes', () => {
   // @shows AS-2.9, AS-6.12
-  test('an application can switch one entry off by name, and the others stay', async () => {
+  test('can be switched off one by one by name', async () => {
     await withPortal(
       { config: { csrf_exempt_routes: { oauth_server_token: false } } },
       async (portal) => {
@@ -293,9 +293,9 @@ test.each([
   expect(error?.issues).toMatchObject([{ path: ['refresh_retry_seconds'], message: problem }]);
 });
 
-describe('the lifetimes', () => {
+describe('the lifetimes in oauth_server', () => {
   // @shows AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-16.1
-  test('are as configured', async () => {
+  test('have the configured values', async () => {
     await withPortal(server({ access_token_ttl: 60, id_token_ttl: 120 }), async (portal) => {
       const client = await registerClient(portal);
       const tokens = await obtainTokens(portal, client, ADA);
@@ -316,7 +316,7 @@ describe('the lifetimes', () => {
 
   // @shows AS-2.15, HOST-1.5
   test.each([...LIFETIMES.map((key) => `oauth_server:${key}`), 'session_ttl'])(
-    '%s is at most a century',
+    'limit %s to at most a century',
     async (key) => {
       const tooLong = Object.fromEntries([[key.replace('oauth_server:', ''), A_CENTURY + 1]]);
       const given =
@@ -336,7 +336,7 @@ describe('the lifetimes', () => {
   );
 
   // @shows AS-2.15
-  test('everything works with a century each', async () => {
+  test('work if each is a century', async () => {
     const lifetimes = Object.fromEntries(LIFETIMES.map((key) => [key, A_CENTURY]));
     const config = { oauth_server: lifetimes, session_ttl: A_CENTURY };
     await withPortal({ config }, async (portal) => {
@@ -353,7 +353,7 @@ describe('the lifetimes', () => {
   });
 
   // @shows AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-16.1
-  test('end what they name: consent_ttl, code_ttl, access_token_ttl, refresh_token_ttl', async () => {
+  test('apply to consent_ttl, code_ttl, access_token_ttl and refresh_token_ttl', async () => {
     const clock = createClock();
     const lifetimes = {
       consent_ttl: 20,
@@ -384,7 +384,7 @@ describe('the lifetimes', () => {
 
 describe('oauth_server:key_path', () => {
   // @shows AS-2.8, AS-4.8
-  test('is oauth/keys in the storage by default', async () => {
+  test('is oauth/keys in the storage directory by default', async () => {
     await withPortal({}, async (portal) => {
       const expected = path.join(portal.env['STORAGE_DIR'] ?? '', 'oauth', 'keys');
       expect(portal.server.config.key_path).toBe(expected);
@@ -393,7 +393,7 @@ describe('oauth_server:key_path', () => {
   });
 
   // @shows AS-2.8, AS-18.6, OIDC-10.1.1
-  test('is shared: all processes sign with a key that one generates, without a restart', async () => {
+  test('is shared: all processes sign with a key that one of them generates, without a restart', async () => {
     const keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
     await withPortal(server({ key_path: keyPath }), async (one) => {
       await withPortal(server({ key_path: keyPath }), async (other) => {
@@ -408,7 +408,7 @@ describe('oauth_server:key_path', () => {
     await rm(keyPath, { recursive: true });
   });
 
-  test('all processes publish the key that one of them signs with, after any number of requests', async () => {
+  test('is read again: all processes publish the key that one of them signs with', async () => {
     const keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
     await withPortal(server({ key_path: keyPath }), async (one) => {
       await withPortal(server({ key_path: keyPath }), async (other) => {

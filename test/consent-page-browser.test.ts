@@ -39,7 +39,7 @@ afterAll(() => portal.close());
 const registered = (scope: string, more: object = {}) =>
   registerClient(portal, { name: 'Notebook', scopes: scope.split(' '), ...more });
 
-describe('in a real Chromium', () => {
+describe('the consent page in Chromium', () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   const names = ['openid', 'profile', 'email', 'notes:read', 'notes:write', ...Object.keys(MANY)];
   let browser: Browser;
@@ -65,7 +65,7 @@ describe('in a real Chromium', () => {
   }
 
   // @shows AS-40.4
-  test('with 25 scopes on a phone, both buttons are in view from the start and cover no focused element', async () => {
+  test('on a phone with 25 scopes: both buttons are always in view and cover no focused element', async () => {
     expect(names.length).toBe(25);
     const page = await open(await registered(names.join(' ')), { width: 360, height: 640 });
     for (const name of ['Deny', 'Allow']) {
@@ -99,7 +99,7 @@ describe('in a real Chromium', () => {
     [1280, 800],
     [390, 844],
   ])(
-    'the destination is in view beside the buttons from the start, at %i by %i',
+    'shows the destination beside the buttons without scrolling, at %i by %i',
     async (width, height) => {
       const site = 'a-client-of-a-person.with-a-long-name.example';
       const few = 'openid profile email notes:read notes:write';
@@ -129,7 +129,7 @@ describe('in a real Chromium', () => {
     ['a hundred letters', 'W'.repeat(100)],
     ['Arabic letters', 'دفتر الملاحظات'],
   ])(
-    'no page is wider than a phone of 320 pixels, and axe finds no fault: a name of %s',
+    'fits a phone of 320 pixels and passes axe, with a name of %s',
     async (_, name) => {
       const page = await open(await registered(names.join(' '), { name }), {
         width: 320,

@@ -43,7 +43,7 @@ async function shown(client: TestClient, scope: string, visitor = ada): Promise<
 const registered = (scope: string, more: object = {}) =>
   registerClient(portal, { name: 'Notebook', scopes: scope.split(' '), ...more });
 
-describe('the scopes that a client asks for', () => {
+describe('the scopes on the consent page', () => {
   // @shows AS-40.1
   test('are grouped: who the person is, what is read, what is changed', async () => {
     const scope = 'notes:write notes birthday notes:read openid notes:files.readonly';
@@ -56,7 +56,7 @@ describe('the scopes that a client asks for', () => {
   });
 
   // @shows AS-40.1
-  test('have no headings if they are all of one kind, and their explanation is folded behind the label', async () => {
+  test('have no headings if all are of one group; each explanation is folded below its label', async () => {
     const html = await shown(await registered('notes:read'), 'notes:read');
     expect(html).not.toContain('<h3');
     expect(html).toMatch(
@@ -86,13 +86,13 @@ describe('the scopes that a client asks for', () => {
   });
 });
 
-describe("a client with a name like the server's", () => {
+describe('a client on the consent page', () => {
   const MARKED = 'This is not Portal itself. It is another application with a similar name.';
 
   // @shows AS-40.3
   test.each([
     ['its own name', 'Portal'],
-    ['in another case and with spaces', 'P O R T A L'],
+    ['in a different case and with spaces', 'P O R T A L'],
     ['with a digit', 'Porta1'],
     ['with Cyrillic letters', 'Роrtаl'],
     ['with Greek letters', 'Ρορtαl'.replace('ρ', 'r')],
@@ -106,14 +106,14 @@ describe("a client with a name like the server's", () => {
     ['in boxes', '🅿🅾🆁🆃🅰🅻'],
     ['in circles', '🅟🅞🅡🅣🅐🅛'],
     ['in letters that flags are written with', '🇵 🇴 🇷 🇹 🇦 🇱'],
-  ])('is marked: %s', async (_, name) => {
+  ])('is marked if its name is like the name of the server: %s', async (_, name) => {
     const client = await registered('notes:read', { name });
     expect(textOf(await shown(client, 'notes:read'))).toContain(MARKED);
   });
 
   // @shows AS-40.3
   test.each(['Notebook', 'Portal Notes', 'Port', 'Portrait', '門戶', 'Øresund', 'Notes 🇩🇪', 'ᏣᎳᎩ'])(
-    'other names are not marked: %s',
+    'is not marked if it has a different name: %s',
     async (name) => {
       const client = await registered('notes:read', { name });
       expect(textOf(await shown(client, 'notes:read'))).not.toContain('This is not');
@@ -122,7 +122,7 @@ describe("a client with a name like the server's", () => {
 
   // @shows AS-40.3
   test.each(['Porta1 Security', 'Po\u200brtal', 'РОRTAL', 'ꓑꓳꓣꓔꓮꓡ'])(
-    'the page does not show the name of an unverified client, and explains why: %s',
+    'is not shown by name if it is unverified and its name is like that of the server: %s',
     async (name) => {
       const client = await putUnverified(portal, {
         document: null,

@@ -39,10 +39,10 @@ function ask(visitor: Visitor, changes: Record<string, string> = {}): Promise<Re
   return visitor.get(authorizationUrl(portal, client, changes));
 }
 
-describe('a consent request is answered once, by the person and in the browser that it was shown to', () => {
+describe('a consent request', () => {
   // @shows AS-4.13, AS-6.2, AS-8.3, RFC6749-4.1.1, RFC6749-10.10a, RFC9207-2a, RFC9207-2c, RFC9700-2.1e, RFC9700-2.1f
   // @shows RFC9700-4.4, OIDC-3.1.2.4, OIDC-3.1.2.5
-  test('allowing issues a code, with state and iss', async () => {
+  test('redirects with a code, state and iss when the person allows it', async () => {
     const visitor = await portal.signedIn(ADA);
     const answer = await visitor.submit(await ask(visitor), { decision: 'allow' });
     expect(answer.status).toBe(303);
@@ -53,7 +53,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.5, RFC6749-4.1.2.1a
-  test('denying is access_denied, and no code', async () => {
+  test('redirects with access_denied and without a code when the person denies it', async () => {
     const visitor = await portal.signedIn(ADA);
     const location = locationOf(await visitor.submit(await ask(visitor), { decision: 'deny' }));
     expect(location.searchParams.get('error')).toBe('access_denied');
@@ -63,7 +63,7 @@ describe('a consent request is answered once, by the person and in the browser t
 
   // @shows AS-8.1, AS-14.3, RFC6749-10.2, OIDC-3.1.2.1g, OIDC-3.1.2.4
   // @shows RFC10017-6.3.3.2
-  test('a person who allowed it before gets the question again: nothing is ever granted without a question', async () => {
+  test('is always shown again, even if the person allowed the same before', async () => {
     const visitor = await portal.signedIn(ADA);
     for (let time = 0; time < 2; time += 1) {
       const page = await ask(visitor);
@@ -75,7 +75,7 @@ describe('a consent request is answered once, by the person and in the browser t
     }
   });
 
-  test('no other answer is accepted, after allow and after deny', async () => {
+  test('accepts no second answer, after allow and after deny', async () => {
     for (const [decision, other] of Object.entries({ allow: 'deny', deny: 'allow' })) {
       const visitor = await portal.signedIn(ADA);
       const page = await ask(visitor);
@@ -85,7 +85,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.9
-  test('after an answer, the page shows the answer only to the person who gave it, in the same browser', async () => {
+  test('once answered, shows the result only to the same person in the same browser', async () => {
     const said = { allow: 'You allowed it', deny: 'You denied it, and nothing was shared' };
     for (const [decision, text] of Object.entries(said)) {
       const visitor = await portal.signedIn(ADA);
@@ -115,7 +115,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.9
-  test('of many simultaneous answers one is accepted, and all redirect, with one valid code', async () => {
+  test('accepts one of many simultaneous answers; all redirect, and one code is valid', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     const form = {
@@ -134,7 +134,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-6.2, AS-8.3, RFC6749-10.12, RFC9700-4.7
-  test('the request id without a token, or with an invented token, is not enough', async () => {
+  test('is not answered by its id without a token, or with an invented token', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     const request_id = await requestIdOf(page);
@@ -145,7 +145,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.3, RFC6749-10.12
-  test('the token of one request does not answer another', async () => {
+  test('is not answered by the token of a different request', async () => {
     const visitor = await portal.signedIn(ADA);
     const [one, other] = [await ask(visitor), await ask(visitor)];
     await expectNotTaken(
@@ -153,13 +153,13 @@ describe('a consent request is answered once, by the person and in the browser t
     );
   });
 
-  test('an unknown decision is refused', async () => {
+  test('refuses an unknown decision', async () => {
     const visitor = await portal.signedIn(ADA);
     await expectNotTaken(await visitor.submit(await ask(visitor), { decision: 'yes' }));
   });
 
   // @shows AS-8.2, AS-8.3
-  test('the request id in another browser is refused, even if the same person is signed in', async () => {
+  test('is refused in a different browser, even if the same person is signed in', async () => {
     const [visitor, elsewhere] = [await portal.signedIn(ADA), await portal.signedIn(ADA)];
     const page = await ask(visitor);
     const requestId = await requestIdOf(page);
@@ -168,7 +168,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.2
-  test('if another person signs in before the answer, the request is void', async () => {
+  test('becomes invalid if a different person signs in before the answer', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     const requestId = await requestIdOf(page);
@@ -178,7 +178,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-5.12
-  test('it stays void when the first person returns', async () => {
+  test('stays invalid when the first person signs in again', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     await signIn(visitor, await visitor.get('/login'), GRACE);
@@ -186,14 +186,14 @@ describe('a consent request is answered once, by the person and in the browser t
     await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
   });
 
-  test('a signed-out browser answers nothing', async () => {
+  test('cannot be answered in a browser that is signed out', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     await visitor.submit(await visitor.get('/'));
     await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
   });
 
-  test('a suspended person cannot answer', async () => {
+  test('cannot be answered by a suspended person', async () => {
     const visitor = await portal.signedIn(GRACE);
     const page = await ask(visitor, { scope: 'notes:read' });
     await portal.suspend(GRACE);
@@ -202,7 +202,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.3
-  test('two open consent screens can be answered in either order', async () => {
+  test('can be open twice, and both can be answered in either order', async () => {
     const visitor = await portal.signedIn(ADA);
     const [first, second] = [
       await ask(visitor, { state: 'first' }),
@@ -216,7 +216,7 @@ describe('a consent request is answered once, by the person and in the browser t
     ]);
   });
 
-  test("a suspended person's session does not affect the next person who signs in", async () => {
+  test('of a suspended person does not affect the next person who signs in', async () => {
     const visitor = await portal.signedIn(ADA);
     await portal.suspend(ADA);
     const signInPage = await visitor.visit(authorizationUrl(portal, client));
@@ -229,7 +229,7 @@ describe('a consent request is answered once, by the person and in the browser t
     ).toBe(true);
   });
 
-  test("a suspended person's session ends when it is next used", async () => {
+  test('of a suspended person ends the session at the next use', async () => {
     const visitor = await portal.signedIn(ADA);
     await portal.suspend(ADA);
     const response = await visitor.get(authorizationUrl(portal, client));
@@ -238,7 +238,7 @@ describe('a consent request is answered once, by the person and in the browser t
     expect(locationOf(await visitor.get(authorizationUrl(portal, client))).pathname).toBe('/login');
   });
 
-  test('the account is loaded once for the question and once for the answer', async () => {
+  test('loads the account once when it is shown and once when it is answered', async () => {
     const visitor = await portal.signedIn(ADA);
     const loaded = vi.spyOn(portal.application.accounts, 'find');
     const page = await ask(visitor);
@@ -249,7 +249,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-2.14
-  test('only within consent_ttl', async () => {
+  test('can be answered only within consent_ttl', async () => {
     const visitor = await portal.signedIn(ADA);
     const [inTime, late] = [await ask(visitor), await ask(visitor)];
     clock.advance(599);
@@ -258,7 +258,7 @@ describe('a consent request is answered once, by the person and in the browser t
     await expectNotTaken(await visitor.submit(late, { decision: 'allow' }));
   });
 
-  test('no browser is redirected to an address that is no longer registered', async () => {
+  test('never redirects to a URI that is no longer registered', async () => {
     const own = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.visit(authorizationUrl(portal, own));
@@ -275,7 +275,7 @@ describe('a consent request is answered once, by the person and in the browser t
 
 describe('"Not you?"', () => {
   // @shows AS-8.6
-  test('signs out, and the next person who signs in gets the question; the first request is void', async () => {
+  test('signs out, invalidates the first request, and shows consent to the next person', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor, { scope: 'openid profile notes:read notes:write' });
     const login = await visitor.visit(
@@ -294,9 +294,9 @@ describe('"Not you?"', () => {
   });
 });
 
-describe('only what was shown is granted', () => {
+describe('a grant contains only what the consent page showed', () => {
   // @shows AS-3.1, AS-8.7, RFC6749-3.3b, RFC6749-10.3b
-  test("a scope without the person's permission is neither shown nor granted", async () => {
+  test('a scope without the permission of the person is neither shown nor granted', async () => {
     const visitor = await portal.signedIn(GRACE);
     const page = await ask(visitor);
     const html = await page.clone().text();
@@ -309,7 +309,7 @@ describe('only what was shown is granted', () => {
   });
 
   // @shows AS-8.7
-  test('a permission gained between the question and the answer is not granted', async () => {
+  test('a permission gained after the page was shown is not granted', async () => {
     const visitor = await portal.signedIn(GRACE);
     const page = await ask(visitor);
     await portal.grant(GRACE, 'notes.edit');
@@ -321,7 +321,7 @@ describe('only what was shown is granted', () => {
   });
 
   // @shows AS-8.7
-  test('a permission gained while two tabs show the question: neither grants more than the first showed', async () => {
+  test('a permission gained while two tabs are open is granted in neither', async () => {
     const visitor = await portal.signedIn(GRACE);
     const first = await ask(visitor);
     await portal.grant(GRACE, 'notes.edit');
@@ -337,7 +337,7 @@ describe('only what was shown is granted', () => {
   });
 
   // @shows AS-8.7
-  test('a permission lost between the question and the answer is not granted', async () => {
+  test('a permission lost before the answer is not granted', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor, { scope: 'notes:read notes:write' });
     await portal.deny(ADA, 'notes.edit');

@@ -55,7 +55,7 @@ const LISTED = { code: 0, stdout: '[]\n', stderr: '' };
  * The folder in which the console looks for `.env`. The issuer in that folder's `.env` shows which
  * folder it is.
  */
-describe("the application's folder, if its file does not name it", () => {
+describe('the folder of an application whose definition does not name it', () => {
   const definition = `${IMPORTS}
     export default defineApplication({
       config: (env) => ({ public_url: env['PUBLIC_URL'], oauth_server: { name: 'App', scopes: { a: 'A' } } }),
@@ -88,7 +88,7 @@ describe("the application's folder, if its file does not name it", () => {
     expect(answer).toMatchObject({ code: 0, stdout: 'https://root.example\n' });
   });
 
-  test("is the file's own folder, if that is the current one or no package.json is above", async () => {
+  test('is the folder of its file if that is the current folder or no package.json is above', async () => {
     const { cwd } = await application({
       'part/app.ts': definition,
       'part/.env': env('part'),
@@ -105,7 +105,7 @@ describe("the application's folder, if its file does not name it", () => {
   });
 });
 
-describe("the application's .env while the console runs", () => {
+describe('the .env file of the application, while the console runs', () => {
   const definition = `${IMPORTS}
     const own = process.env['OWN'];
     export default defineApplication({
@@ -117,7 +117,7 @@ describe("the application's .env while the console runs", () => {
     });`;
 
   // @shows HOST-1.2
-  test("is in the environment of the console's process, as when the server starts", async () => {
+  test('is in the environment of the console process, as when the server starts', async () => {
     const { run, cwd } = await application({
       'app.ts': definition,
       '.env': 'PUBLIC_URL=https://app.example\nOWN=file',
@@ -130,7 +130,7 @@ describe("the application's .env while the console runs", () => {
     expect(set).toMatchObject({ code: 0, stdout: 'https://set.example process process\n' });
   });
 
-  test('does not replace that of the folder in the definition', async () => {
+  test('does not replace the .env of the folder that the definition names', async () => {
     const { run } = await application({
       'app.ts': definition.replace('config:', "directory: import.meta.dirname + '/part', config:"),
       '.env': 'PUBLIC_URL=https://root.example\nOWN=root',
@@ -144,9 +144,9 @@ describe("the application's .env while the console runs", () => {
 
   // @shows HOST-1.2
   test.each([
-    ['after another', 'await run(folders[0]); await run(folders[1]);'],
-    ['while another runs', 'globalThis.during = () => run(folders[1]); await run(folders[0]);'],
-  ])('is not that of another application that ran in the same process, %s', async (_, runs) => {
+    ['one after the other', 'await run(folders[0]); await run(folders[1]);'],
+    ['both at the same time', 'globalThis.during = () => run(folders[1]); await run(folders[0]);'],
+  ])('does not leak to the next application in the same process, %s', async (_, runs) => {
     const folders: string[] = [];
     for (const name of ['a', 'b']) {
       const { cwd } = await application({
@@ -178,7 +178,7 @@ describe("the application's .env while the console runs", () => {
   });
 });
 
-describe('an application is loaded', () => {
+describe('an application is loaded by the console', () => {
   // @shows HOST-4.4
   test.each(['ts', 'mts', 'js', 'mjs'])(
     'from portico.config.%s, without a folder',
@@ -221,7 +221,7 @@ describe('an application is loaded', () => {
     ).toMatchObject(LISTED);
   });
 
-  test('from --config, for an installation without the kit', async () => {
+  test('from the file in --config, for an installation without the kit', async () => {
     const { run, list } = await application({
       'ops/server.ts': `
         import { oauthServer } from 'portico';
@@ -246,7 +246,7 @@ describe('an application is loaded', () => {
   });
 
   // @shows HOST-4.4
-  test('with sources that import each other without an extension, by .js, by a folder and by an alias', async () => {
+  test('if its sources import each other without an extension, by .js, by folder or by alias', async () => {
     const { list } = await application({
       'app.ts': `
         ${IMPORTS}
@@ -267,7 +267,7 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('with the aliases of the last of several configurations that it extends', async () => {
+  test('with the aliases of the last configuration if tsconfig.json extends several', async () => {
     const paths = (folder: string) =>
       JSON.stringify({ compilerOptions: { paths: { '@/*': [`./${folder}/*`] } } });
     const { list } = await application({
@@ -281,7 +281,7 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('and packages are read as Node reads them, so wrong imports in them are not found', async () => {
+  test('but packages resolve their imports as in Node, so wrong imports in them fail', async () => {
     const { run } = await application({
       'node_modules/wrong/package.json': '{"name":"wrong","type":"module","exports":"./index.js"}',
       'node_modules/wrong/index.js': "export { part } from './part';",
@@ -293,7 +293,7 @@ describe('an application is loaded', () => {
     expect(stderr).toMatch(/Cannot find module .*part/);
   });
 
-  test('and an invalid configuration is reported as such, not as a file that cannot be loaded', async () => {
+  test('and an invalid configuration is not reported as a file that cannot be loaded', async () => {
     const { run } = await application({
       'app.ts': `import { openDatabase } from 'portico';\nopenDatabase('nonsense', { directory: '/' });`,
     });
@@ -302,7 +302,7 @@ describe('an application is loaded', () => {
     expect(stderr).toMatch(/^The configuration cannot be used:\n/);
   });
 
-  test('with a file of a package without exports, imported without its extension', async () => {
+  test('if it imports a file of a package without exports and without the extension', async () => {
     const { list } = await application({
       'node_modules/framework/package.json': '{"name":"framework"}',
       'node_modules/framework/headers.js': 'exports.headers = () => null;',
@@ -311,7 +311,7 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('with a package that imports such a file, and with server-only packages', async () => {
+  test('if its packages import such a file or are server-only', async () => {
     const { list } = await application({
       'node_modules/framework/package.json': '{"name":"framework"}',
       'node_modules/framework/headers.js': 'exports.headers = () => null;',
@@ -344,7 +344,7 @@ describe('an application is loaded', () => {
     ['import', IMPORTS],
     ['export', 'export const own = 1;'],
   ])(
-    'and a file that Node treats as CommonJS because of the package is reported as such: %s',
+    'and a file that is CommonJS because of its package is reported as such: %s',
     async (_, first) => {
       const { run } = await application({
         'package.json': '{"type":"commonjs"}',
@@ -359,7 +359,7 @@ describe('an application is loaded', () => {
     },
   );
 
-  test('and the options of createAuthorizationServer are distinguished from those of the console', async () => {
+  test('and options of createAuthorizationServer are not mistaken for options of the console', async () => {
     const { run } = await application({
       'portico.config.js': `export default { publicUrl: 'https://app.example', config: {}, host: {}, database: {} };`,
     });
@@ -369,16 +369,16 @@ describe('an application is loaded', () => {
   });
 });
 
-describe('a command ends', () => {
+describe('a console command', () => {
   // @shows HOST-4.5
-  test('even if the application keeps timers, and prints all of its output', async () => {
+  test('ends and prints all of its output even if timers of the application are active', async () => {
     const { list } = await application({
       'app.ts': `${IMPORTS}\nsetInterval(() => {}, 1000);\n${EXPORT}`,
     });
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('with the right exit code if it fails', async () => {
+  test('ends with the right exit code if it fails', async () => {
     const { run } = await application({
       'app.ts': `${IMPORTS}\nsetInterval(() => {}, 1000);\n${EXPORT}`,
     });
@@ -399,7 +399,7 @@ describe('a command ends', () => {
       'node:http, which it does not wait for',
       `void import('node:http').then(({ createServer }) => createServer().listen(0, () => console.log('up')));`,
     ],
-  ])('without the server that the file starts with %s', async (_, source) => {
+  ])('does not start the server that the file starts with %s', async (_, source) => {
     const { list } = await application({ 'app.ts': `${IMPORTS}\n${source}\n${EXPORT}` });
     const { stderr, ...listed } = await list();
     expect(listed).toEqual({ code: 0, stdout: '[]\n' });
@@ -408,7 +408,7 @@ describe('a command ends', () => {
     );
   });
 
-  test('with one message about several servers that it did not start', async () => {
+  test('prints one message about several servers that it did not start', async () => {
     const { list } = await application({
       'app.ts': `${IMPORTS}
         import { createServer } from 'node:http';
@@ -423,7 +423,7 @@ describe('a command ends', () => {
   test.each([
     ['', ''],
     [' and keeps timers', 'setInterval(() => {}, 1000);'],
-  ])('with a clear message if the file waits for its server%s', async (_, more) => {
+  ])('prints a clear message if the file waits for its server%s', async (_, more) => {
     const { run } = await application({
       'app.ts': `${IMPORTS}\nimport fastify from 'fastify';\n${more}\nawait fastify().listen({ port: 0 });\n${EXPORT}`,
     });

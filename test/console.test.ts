@@ -62,7 +62,7 @@ describe('oauth:client:create', () => {
   const redirect = '--redirect=https://client.example/cb';
 
   // @shows AS-2.2, AS-4.13, AS-13.3, HOST-4.1, RFC6749-10.10a, RFC9700-2.6b
-  test('prints the client with the names of RFC 7591, and nothing else on standard output', async () => {
+  test('prints the client with the names of RFC 7591, and nothing else, on standard output', async () => {
     const args = ['oauth:client:create', 'My app', redirect, '--scope=openid,notes:read', '--json'];
     const client = parsed(await asProcess(...args));
     expect(client).toMatchObject({
@@ -78,7 +78,7 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-13.3
-  test('prints the id and the secret once, as text for people', async () => {
+  test('without --json prints the id and the secret once, as readable text', async () => {
     const { stdout, stderr } = await run(
       'oauth:client:create',
       'My app',
@@ -92,7 +92,7 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-13.3, RFC6749-10.1
-  test('--public has no secret', async () => {
+  test('with --public prints no secret', async () => {
     const client = await json<ClientMetadata>(
       'oauth:client:create',
       'Phone',
@@ -105,7 +105,7 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-13.19
-  test('--native is a program on a device: any loopback port and private-use schemes are valid redirects', async () => {
+  test('with --native allows loopback redirects at any port and private-use schemes', async () => {
     const program = [
       'oauth:client:create',
       'Tool',
@@ -132,7 +132,7 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-22.10
-  test('initial access tokens are made, listed and revoked', async () => {
+  test('has commands that create, list and revoke initial access tokens', async () => {
     const made = await json<Record<string, unknown>>(
       'oauth:initial-access-token:create',
       '--uses=3',
@@ -163,7 +163,7 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-13.11
-  test('an initial access token that cannot be used yet is made, with a warning', async () => {
+  test('warns about a new initial access token that cannot be used yet', async () => {
     const { code, stderr } = await run('oauth:initial-access-token:create');
     expect(code).toBe(0);
     expect(stderr).toContain(
@@ -171,13 +171,13 @@ describe('oauth:client:create', () => {
     );
   });
 
-  test('--grant=client_credentials needs no redirect', async () => {
+  test('with --grant=client_credentials needs no redirect', async () => {
     const args = ['oauth:client:create', 'Job', '--grant=client_credentials', '--scope=notes:read'];
     expect((await json<ClientMetadata>(...args)).grant_types).toEqual(['client_credentials']);
   });
 
   // @shows AS-4.1, AS-10.2, AS-13.11
-  test('--grant=introspection can be combined with the grant types of a client with a redirect', async () => {
+  test('with --grant=introspection can be combined with grants that need a redirect', async () => {
     const args = [
       'oauth:client:create',
       'API',
@@ -190,7 +190,7 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-13.3, AS-13.11, RFC9700-2.6c
-  test('--grant, --redirect and --scope are repeatable', async () => {
+  test('accepts --grant, --redirect and --scope several times', async () => {
     const client = await json<ClientMetadata>(
       'oauth:client:create',
       'Both',
@@ -303,7 +303,7 @@ describe('oauth:client:create --jwks', () => {
   });
 
   // @shows AS-23.8
-  test('accepts a file or a URL, and makes no secret', async () => {
+  test('accepts a file or a URL, and creates no secret', async () => {
     const file = path.join(storage, 'keys.json');
     await writeFile(file, JSON.stringify({ keys: [{ ...jwk, x5t: 'passed over' }] }));
     const printed = parsed(
@@ -324,7 +324,7 @@ describe('oauth:client:create --jwks', () => {
   });
 
   // @shows AS-23.8, AS-23.2
-  test('accepts an algorithm, which is then the only one', async () => {
+  test('accepts an algorithm, which is then the only one allowed', async () => {
     const file = path.join(storage, 'keys.json');
     await writeFile(file, JSON.stringify({ keys: [jwk] }));
     const create = ['oauth:client:create', 'Job', ...service, `--jwks=${file}`];
@@ -345,7 +345,7 @@ describe('oauth:client:create --jwks', () => {
   });
 
   // @shows AS-23.8, AS-23.1
-  test('refuses anything but a key set, and everything without the switch', async () => {
+  test('refuses anything but a key set, and refuses keys if private_key_jwt is off', async () => {
     const file = path.join(storage, 'no-keys.json');
     await writeFile(file, 'keys');
     expectRefusal(
@@ -385,7 +385,7 @@ describe('oauth:client:create --dpop', () => {
     });
 
   // @shows AS-24.6
-  test('makes a client that requires bound tokens, shown in the list; refused without the switch', async () => {
+  test('creates a client that requires bound tokens and is listed as such; refused while DPoP is off', async () => {
     const printed = parsed(await at(...create, '--json')) as Readonly<Record<string, unknown>>;
     expect(printed).toMatchObject({ dpop_bound_access_tokens: true });
     expect((await at('oauth:client:list')).stdout).toContain('tokens     bound to its key (DPoP)');
@@ -414,7 +414,7 @@ describe('oauth:client:create --profile', () => {
   ];
 
   // @shows AS-27.2, AS-27.5
-  test('sets it for a client, shown by the list and the doctor; no client gets it while a feature that it needs is off', async () => {
+  test('sets the profile; refused while a feature that the profile needs is off', async () => {
     const printed = parsed(await at(MIXED, ...banker, '--json')) as { readonly client_id: string };
     expect(printed).toMatchObject({
       profile: 'fapi2',
@@ -436,7 +436,7 @@ describe('oauth:client:create --profile', () => {
   });
 
   // @shows AS-27.1, AS-27.3
-  test('a server with the profile makes a suitable key, and names every option that contradicts it', async () => {
+  test('on a server with the profile: creates a suitable key, and names every contradicting option', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-profiled-'));
     const server = (config: object, ...args: string[]) =>
       at({ profile: 'fapi2', key_path: path.join(folder, 'keys'), ...config }, ...args);
@@ -460,7 +460,7 @@ describe('oauth:client:create --par', () => {
   ];
 
   // @shows AS-25.8
-  test('makes a client that must push its requests, shown in the list; refused if pushed requests are off', async () => {
+  test('creates a client that must push its requests; refused while pushed requests are off', async () => {
     const at = (...args: string[]) =>
       porticoHere(args, {
         cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
@@ -496,7 +496,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     );
 
   // @shows AS-5.9, AS-13.4, AS-13.5
-  test('prints the new secret once; the list shows the open rotation with its deadline', async () => {
+  test('prints the new secret once, and the list shows the deadline of the old secret', async () => {
     const client = await create();
     const before = Math.floor(Date.now() / 1000);
     const rotated = await json<{ client_secret: string; previous_secret_expires_at: number }>(
@@ -519,7 +519,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     expect((await run('oauth:client:list')).stdout).not.toContain('rotation   open');
   });
 
-  test('a revoked client has no open rotation', async () => {
+  test('ends an open rotation when the client is revoked', async () => {
     const { client_id: id } = await create();
     await run('oauth:client:rotate-secret', id);
     expect((await run('oauth:client:list')).stdout).toContain('rotation   open');
@@ -536,7 +536,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     expectRefusal(await run('oauth:client:rotate-secret', client.client_id, option), says);
   });
 
-  test('refuses --overlap with --now, and the secret stays', async () => {
+  test('refuses --overlap together with --now, and the secret stays', async () => {
     const { client_id: id } = await create();
     expectRefusal(
       await run('oauth:client:rotate-secret', id, '--overlap=600', '--now'),
@@ -545,7 +545,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     expect((await run('oauth:client:show', id)).stdout).toContain('no previous secret is accepted');
   });
 
-  test('an unknown client prints one clear line', async () => {
+  test('prints one clear line for an unknown client', async () => {
     expectRefusal(
       await run('oauth:authorization:list', '--client=unknown'),
       'No client has this id',
@@ -558,7 +558,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
   });
 
   // @shows AS-13.4, AS-13.9
-  test('a revoked client is listed as revoked', async () => {
+  test('lists a revoked client as revoked', async () => {
     const client = await create();
     expect((await run('oauth:client:revoke', client.client_id)).code).toBe(0);
     const { stdout } = await run('oauth:client:list');
@@ -571,7 +571,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
 
 describe('oauth:server:doctor', () => {
   // @shows AS-1.7, AS-13.2
-  test('says which part fails and what to do, and exits with 1', async () => {
+  test('prints which check fails and what to do, and exits with 1', async () => {
     const empty = await mkdtemp(path.join(tmpdir(), 'portico-doctor-'));
     try {
       const env = { STORAGE_DIR: empty };
@@ -594,7 +594,7 @@ describe('oauth:server:doctor', () => {
     }
   });
 
-  test('names every problem of a configuration that prevents the start', async () => {
+  test('lists every configuration error that prevents the start', async () => {
     const { code, stdout } = await portico(['oauth:server:doctor', '--json'], {
       cwd: PORTAL,
       env: { STORAGE_DIR: storage, PUBLIC_URL: 'http://portal.example', APP_ENV: 'production' },
@@ -606,7 +606,7 @@ describe('oauth:server:doctor', () => {
   });
 
   // @shows AS-13.2
-  test('marks an open rotation with its deadline', async () => {
+  test('reports an open rotation with its deadline', async () => {
     await run('oauth:server:setup');
     const args = ['--redirect=https://client.example/cb', '--scope=openid'];
     const { client_id: id } = await json<ClientMetadata>('oauth:client:create', 'Turning', ...args);
@@ -632,7 +632,7 @@ describe('oauth:server:doctor', () => {
   });
 });
 
-describe('the keys', () => {
+describe('the commands for keys', () => {
   // @shows AS-2.12, AS-13.7
   test('oauth:keys:prune refuses an age below the lifetime of an ID token', async () => {
     expectRefusal(await run('oauth:keys:prune', '--older-than=60'), 'oauth_server:id_token_ttl');
@@ -640,7 +640,7 @@ describe('the keys', () => {
   });
 
   // @shows AS-2.15, AS-13.14
-  test('ages are limited to a century, overlaps to a year', async () => {
+  test('limit ages to a century and overlaps to a year', async () => {
     expectRefusal(
       await run('oauth:keys:prune', '--older-than=9000000000000'),
       'at most 3155760000 seconds',
@@ -658,7 +658,7 @@ describe('the keys', () => {
   });
 
   // @shows HOST-4.7
-  test('a duration is written the same way in every option', async () => {
+  test('accept the same duration format in every option', async () => {
     const { client_id: id } = await json<ClientMetadata>(
       'oauth:client:create',
       'Turning',
@@ -735,7 +735,7 @@ describe('the keys', () => {
   });
 
   // @shows AS-13.6, AS-13.16
-  test('with another algorithm: first the key, then a client for it, shown by --json and the list', async () => {
+  test('accept a different algorithm for a key and then for a client, which the list shows', async () => {
     const own = await mkdtemp(path.join(tmpdir(), 'portico-algorithms-'));
     try {
       const console = (...args: string[]) =>
@@ -797,9 +797,9 @@ describe('the keys', () => {
   });
 });
 
-describe("the kit's accounts", () => {
+describe('the account commands of the kit', () => {
   // @shows HOST-4.3
-  test('account:create makes an account once, and prints the password that it made', async () => {
+  test('account:create creates an account once, and prints the generated password', async () => {
     const created = await run('account:create', 'new@example.com', 'Somebody New');
     expect(created.code, created.stderr).toBe(0);
     expect(created.stdout).toMatch(/^password: \S{16}$/m);
@@ -822,7 +822,7 @@ describe("the kit's accounts", () => {
     expect(created.stdout).not.toMatch(/password|own secret/);
   });
 
-  test('account:create refuses an empty password, because it could not be typed', async () => {
+  test('account:create refuses an empty password', async () => {
     expectRefusal(
       await run('account:create', 'empty@example.com', 'Empty', '--password='),
       '--password is empty',
@@ -830,7 +830,7 @@ describe("the kit's accounts", () => {
     expect((await run('account:list')).stdout).not.toContain('empty@example.com');
   });
 
-  test('account:suspend and account:restore do what their names say', async () => {
+  test('account:suspend and account:restore suspend and restore the account', async () => {
     await run('account:create', 'new@example.com', 'Somebody New');
     const states = async () =>
       /^new@example\.com .* (active|suspended) /m.exec((await run('account:list')).stdout)?.[1];
@@ -845,7 +845,7 @@ describe("the kit's accounts", () => {
     expect(await states()).toBe('active');
   });
 
-  test('account:list --json prints the id of each account, as oauth:person:revoke needs it', async () => {
+  test('account:list --json prints the account ids that oauth:person:revoke needs', async () => {
     const [listed] = await json<{ id: string; email: string }[]>('account:list');
     expect(listed).toMatchObject({
       email: 'new@example.com',
@@ -856,14 +856,14 @@ describe("the kit's accounts", () => {
     );
   });
 
-  test('an unknown e-mail address prints one clear line', async () => {
+  test('print one clear line for an unknown e-mail address', async () => {
     expectRefusal(await run('account:suspend', 'nobody@example.com'), 'nobody@example.com');
   });
 });
 
-describe('a missing schema', () => {
+describe('a command without the database schema', () => {
   test.each([['serve'], ['account:list'], ['oauth:client:list'], ['oauth:prune']])(
-    '%s says what to do, and does nothing',
+    '%s prints what to do, and does nothing',
     async (command) => {
       const empty = await mkdtemp(path.join(tmpdir(), 'portico-empty-'));
       try {
@@ -884,7 +884,7 @@ describe('a missing schema', () => {
 
 describe('db:migrate', () => {
   // @shows AS-13.8, HOST-4.3
-  test('up reports the second time that the schema is up to date; status lists every step', async () => {
+  test('up run a second time reports that the schema is up to date; status lists every step', async () => {
     expect((await run('db:migrate', 'up')).stdout).toBe('The schema is up to date.\n');
     const states = await json<{ name: string; appliedAt: string | null }[]>('db:migrate', 'status');
     expect(states.map(({ name }) => name)).toContain('oauth_server_0001_initial');
@@ -892,7 +892,7 @@ describe('db:migrate', () => {
   });
 
   // @shows AS-13.8
-  test("up shows the error of the application's own migration, and not that the schema is missing", async () => {
+  test('up prints the error of a failing application migration, not that the schema is missing', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-own-migration-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = path.join(folder, 'app.ts');
@@ -916,14 +916,14 @@ describe('db:migrate --print', () => {
   test.each([
     ['status', '--print'],
     ['up', '--print', '--json'],
-  ])('%s %s %s is refused: --print works only with up', async (...args) => {
+  ])('refuses %s %s %s, because --print works only with up', async (...args) => {
     expectRefusal(await run('db:migrate', ...args), '--print works only with up');
   });
 });
 
-describe.runIf(RUNS_ALL)('an application of another framework', () => {
+describe.runIf(RUNS_ALL)('an application of a different framework', () => {
   test.each(['express', 'fastify', 'jwt'])(
-    '%s: the console finds it, and works on its own hasher and people',
+    '%s: the console finds it, and uses its hasher and accounts',
     async (name) => {
       const own = await mkdtemp(path.join(tmpdir(), 'portico-framework-'));
       const at = (...args: string[]) =>
@@ -958,7 +958,7 @@ describe('the console', () => {
     }
   });
 
-  test('--help says where commands come from if there is no application', async () => {
+  test('--help explains where commands come from if there is no application', async () => {
     const { code, stdout } = await portico(['--help'], { cwd: storage });
     expect(code).toBe(0);
     expect(stdout).toContain('--app <file>');
@@ -967,7 +967,7 @@ describe('the console', () => {
   });
 
   // @shows HOST-4.1
-  test('an unknown command is an error that names the help', async () => {
+  test('reports an unknown command and mentions --help', async () => {
     const { code, stderr } = await asProcess('oauth:client:creat', 'x');
     expect(code).toBe(1);
     expect(stderr).toContain('Did you mean oauth:client:create?');
@@ -975,13 +975,13 @@ describe('the console', () => {
   });
 
   // @shows HOST-4.1
-  test('in a folder without an application, it says how to name one', async () => {
+  test('without an application in the folder, prints how to name one', async () => {
     const { code, stderr } = await portico(['serve'], { cwd: storage });
     expect(code).toBe(1);
     expect(stderr).toContain('--app');
   });
 
-  test('package.json names the application for every folder below', async () => {
+  test('uses the application that package.json names, in every folder below it', async () => {
     const { code, stdout } = await portico(['account:list', '--json'], {
       cwd: path.join(ROOT, 'docs'),
       env: { STORAGE_DIR: storage, APP_ENV: 'dev' },
@@ -993,7 +993,7 @@ describe('the console', () => {
   });
 });
 
-describe('the server refuses to start, and names each key and what to do', () => {
+describe('the server refuses to start, with each wrong key and what to do', () => {
   const MISCONFIGURED = path.join(ROOT, 'test', 'fixtures', 'misconfigured');
 
   function serve(config: unknown, env: Record<string, string> = {}): Promise<ConsoleResult> {
@@ -1008,7 +1008,7 @@ describe('the server refuses to start, and names each key and what to do', () =>
   }
 
   // @shows AS-2.1, AS-2.2, AS-2.3, AS-2.16
-  test('if everything is missing, together', async () => {
+  test('if all keys are missing, in one message', async () => {
     const { code, stderr } = await serve({});
     expect(code).toBe(1);
     for (const key of ['public_url', 'oauth_server:name', 'oauth_server:scopes']) {
@@ -1039,7 +1039,7 @@ describe('the server refuses to start, and names each key and what to do', () =>
   });
 
   // @shows AS-2.3, AS-2.16, AS-3.2, RFC8707-2a
-  test('if everything is malformed, together', async () => {
+  test('if all keys are malformed, in one message', async () => {
     const { stderr } = await serve({
       public_url: 'https://app.example.com',
       oauth_server: {
@@ -1069,7 +1069,7 @@ describe('the server refuses to start, and names each key and what to do', () =>
 });
 
 describe('serve', () => {
-  test('answers until it is stopped', async () => {
+  test('responds until it is stopped', async () => {
     const port = await freePort();
     const env = { STORAGE_DIR: storage, PORT: String(port) };
     const server = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
@@ -1087,7 +1087,7 @@ describe('serve', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('--port takes precedence over PORT', async () => {
+  test('prefers --port to PORT', async () => {
     const port = await freePort();
     const env = { STORAGE_DIR: storage, PORT: String(await freePort()) };
     const command = [
@@ -1105,7 +1105,7 @@ describe('serve', () => {
   });
 
   // @shows AS-29.6
-  test('continues for a while after a stop signal and reports that it is not ready, until the second signal', async () => {
+  test('after a stop signal, keeps responding but reports not ready until the second signal', async () => {
     const port = await freePort();
     const env = { APP_ENV: 'dev', STORAGE_DIR: storage, PORT: String(port) };
     const command = [
@@ -1180,7 +1180,7 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('setup does not ask for a client if clients register themselves', async () => {
+  test('setup does not require a client if clients can register themselves', async () => {
     const env = { APP_ENV: 'dev', PORT: String(await freePort()) };
     await porticoHere(['db:migrate', 'up'], { cwd: folder, env });
     const missing = async (REGISTRATION: string) =>
@@ -1192,7 +1192,7 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
   });
 });
 
-describe.runIf(RUNS_ALL)("an error in the application's file", () => {
+describe.runIf(RUNS_ALL)('an error in the file of the application', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-mistake-'));
@@ -1234,7 +1234,7 @@ describe.runIf(RUNS_ALL)("an error in the application's file", () => {
     ],
     ['an import of nothing', 'import.ts', "import x from './nowhere.ts';\n", 'import.ts'],
     ['a name that is not exported', 'name.ts', "import { nothing } from 'portico';\n", 'name.ts:3'],
-  ])('%s is printed with its file and line, and its stack', async (_, name, source, place) => {
+  ])('%s is printed with its file, line and stack', async (_, name, source, place) => {
     const { code, stdout, stderr } = await mistaken(name, source);
     expect(code).toBe(1);
     expect(stdout).toBe('');
@@ -1256,7 +1256,7 @@ describe.runIf(RUNS_ALL)("an error in the application's file", () => {
       'plugins:0: must be a plugin: pass the return value of oauthServer() or of another ' +
         'plugin function',
     ],
-  ])('plugins: %s is named, without a stack', async (plugins, message) => {
+  ])('in plugins: %s is printed with the key, without a stack', async (plugins, message) => {
     const source = `export default defineApplication({ directory: import.meta.dirname, config: {}, plugins: ${plugins} });\n`;
     const { code, stderr } = await mistaken('plugins.ts', source);
     expect(code).toBe(1);
@@ -1264,7 +1264,7 @@ describe.runIf(RUNS_ALL)("an error in the application's file", () => {
   });
 
   // @shows HOST-3.2
-  test('a thrown value that is not an error is printed too, with the file', async () => {
+  test('that is not an Error object is printed too, with the file', async () => {
     const { code, stderr } = await mistaken('thrown.ts', "throw 'a text';\n");
     expect(code).toBe(1);
     expect(stderr).toContain('thrown.ts');
@@ -1272,7 +1272,7 @@ describe.runIf(RUNS_ALL)("an error in the application's file", () => {
   });
 
   // @shows HOST-4.2
-  test('portico --version still works', async () => {
+  test('does not affect portico --version', async () => {
     await writeFile(path.join(folder, 'app.ts'), 'this is not a program');
     const { code, stdout } = await portico(['--version'], { cwd: folder });
     expect(code).toBe(0);
@@ -1298,7 +1298,7 @@ describe.runIf(RUNS_ALL)('log:path', () => {
   });
 
   // @shows HOST-1.3, HOST-1.8
-  test('the value - is standard output while serving, and serve prints this', async () => {
+  test('set to - writes to standard output while serving, and serve prints this', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
     const port = await freePort();
     const env = standardOutput(folder, port);
@@ -1327,7 +1327,7 @@ describe.runIf(RUNS_ALL)('log:path', () => {
   });
 
   // @shows HOST-1.3
-  test('- is standard error for a command, whose standard output has only data', async () => {
+  test('set to - writes to standard error in a command, so that standard output contains only data', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
     const env = standardOutput(folder, 1);
     // Without a schema, the doctor logs what it cannot examine.
@@ -1343,7 +1343,7 @@ describe.runIf(RUNS_ALL)('log:path', () => {
 
 describe('account:grant', () => {
   // @shows HOST-4.2
-  test('warns about a permission that no scope names, and still gives it', async () => {
+  test('warns about a permission that no scope uses, and still grants it', async () => {
     await run('account:create', 'new@example.com', 'New');
     const misspelt = await run('account:grant', 'new@example.com', 'notes.raed');
     expect(misspelt.stdout).toBe('new@example.com now has the permission notes.raed.\n');
@@ -1357,7 +1357,7 @@ describe('account:grant', () => {
   });
 
   // @shows HOST-4.2
-  test("knows the administrator's permission, and no other that is not configured", async () => {
+  test('warns about unconfigured permissions, but not about the administrator permission', async () => {
     await run('account:create', 'admin@example.com', 'Admin');
     const grant = (permission: string) =>
       porticoHere(['account:grant', 'admin@example.com', permission], {

@@ -16,12 +16,12 @@ const ROOT = path.join(import.meta.dirname, '..');
 const coverage = readCoverage();
 
 describe('the last result of `npm run coverage`', () => {
-  test('every reason has a file below the limit', () => {
+  test('needs every listed reason for a file below the limit', () => {
     const used = new Set(filesBelow(coverage).map(reasonFor));
     expect(Object.values(REASONS).filter((why) => !used.has(why))).toEqual([]);
   });
 
-  test('the page has the numbers of the last run, and names each file below the limit', async () => {
+  test('matches the page, which names each file below the limit', async () => {
     expect(await pageOf(coverage), `${BASELINE}: npm run coverage -- --page`).toBe(
       readFileSync(path.join(ROOT, PAGE), 'utf8'),
     );
@@ -34,13 +34,13 @@ describe('the branches of a file', () => {
     branchMap: { 0: { type: 'if', loc: { start: { line, column: 2 } } } },
   });
 
-  test('count as taken or not', () => {
+  test('are counted as taken or not taken', () => {
     const found = branchesOf([{ '/a/packages/b/src/x.ts': branch(3, [4, 0]) }], '/a');
     expect(found).toEqual({ 'packages/b/src/x.ts': { branches: 2, covered: 1 } });
     expect(filesBelow(found)).toEqual(['packages/b/src/x.ts']);
   });
 
-  test('count once if the file was loaded twice, and not below dist', () => {
+  test('are counted once if the file was loaded twice, and are not counted in dist', () => {
     const twice = {
       b: { 0: [1, 0], 1: [0, 1] },
       branchMap: { 0: branch(3, []).branchMap[0], 1: branch(3, []).branchMap[0] },

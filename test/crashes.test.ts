@@ -152,7 +152,7 @@ test.each<[string, number, number]>([
   ['nothing was spent twice', 0, SCALE.kills],
   ['with a window what was cut off is answered when it comes again', 300, SCALE.retryKills],
 ])(
-  'killed under load: every response is valid, every revocation stays, and %s',
+  'a server killed under load: every response is valid, every revocation stays, and %s',
   async (_, seconds, kills) => {
     window = seconds;
     counts = { ...NOTHING };

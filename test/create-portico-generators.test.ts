@@ -291,7 +291,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 test.each(Object.entries(APPLICATIONS))(
-  'the packed program adds Portico to an application that its own generator created, and the application issues a token: %s',
+  'the packed program adds Portico to a generated application, which then issues a token: %s',
   async (name, { generator, correct, edit, build, start }) => {
     const parent = path.join(root, name.replaceAll(' ', '-'));
     const folder = path.join(parent, 'app');

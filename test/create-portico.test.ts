@@ -63,7 +63,7 @@ const EXPRESS = {
   'package.json': { name: 'shop', type: 'module', dependencies: using('express') },
 };
 
-describe('detection', () => {
+describe('the detection of create-portico', () => {
   test.each<[string, Record<string, string | object>, Partial<Detected>]>([
     [
       'Express 4 in CommonJS',
@@ -169,8 +169,8 @@ describe('detection', () => {
   });
 });
 
-describe('an existing application', () => {
-  test('gets new files, settings and ignored folders, and the lines to add', async () => {
+describe('create-portico in an existing application', () => {
+  test('adds files, settings and ignored folders, and prints the lines to add', async () => {
     const folder = folderWith({ ...EXPRESS, '.env': 'A=1', '.gitignore': 'node_modules\n' });
     const { code, stdout } = await create(folder, ['--yes', '--no-install']);
     expect(code).toBe(0);
@@ -200,7 +200,7 @@ describe('an existing application', () => {
     expect(stdout).toContain('Then open http://localhost:3000/.well-known/openid-configuration');
   });
 
-  test('finds people whose ids are larger than a JavaScript number can be', async () => {
+  test('finds accounts with ids larger than a JavaScript number', async () => {
     const folder = folderWith(EXPRESS);
     using database = new DatabaseSync(path.join(folder, 'data.sqlite'));
     database.exec(`CREATE TABLE people (nr INTEGER PRIMARY KEY, mail TEXT, full_name TEXT);
@@ -214,7 +214,7 @@ describe('an existing application', () => {
     expect(await users.byId('7203685477580123456')).toBeNull();
   });
 
-  test('keeps every file and every setting that it has', async () => {
+  test('keeps every existing file and setting', async () => {
     const own = {
       'portico.js': 'mine',
       'portico-users.js': 'mine too',
@@ -232,7 +232,7 @@ describe('an existing application', () => {
     expect(stdout).toContain('portico-users.js.portico.new');
   });
 
-  test.each(FRAMEWORKS)('is the same after a second run: %s', async (framework) => {
+  test.each(FRAMEWORKS)('changes nothing in a second run: %s', async (framework) => {
     const folder = folderWith({ ...EXPRESS, 'portico.js': 'mine' });
     const args = ['--yes', '--no-install', `--framework=${framework}`];
     expect((await create(folder, args)).code).toBe(0);
@@ -242,7 +242,7 @@ describe('an existing application', () => {
     expect(stdout).toContain('nothing to write');
   });
 
-  test('is not touched by --dry-run, which shows the plan without secrets', async () => {
+  test('with --dry-run prints the plan without secrets and changes nothing', async () => {
     const folder = folderWith(EXPRESS);
     const before = contents(folder);
     const { code, stdout } = await create(folder, ['--yes', '--dry-run']);
@@ -258,7 +258,7 @@ describe('an existing application', () => {
     ['better-sqlite3', "from 'better-sqlite3'"],
     ['@prisma/client', 'Query your users in'],
     ['sqlite3', 'Query your users in'],
-  ])('never opens its SQLite file with a second library: %s', async (library, text) => {
+  ])('never opens the SQLite file with a second library: %s', async (library, text) => {
     const dependencies = using('express', library);
     const folder = folderWith({ 'package.json': { type: 'module', dependencies } });
     const { code } = await create(folder, ['--yes', '--no-install', '--database=a.sqlite']);
@@ -267,14 +267,14 @@ describe('an existing application', () => {
     expect(read(folder, 'portico-users.js')).not.toContain('node:sqlite');
   });
 
-  test('with types of an older Node gets those of Node 24', async () => {
+  test('replaces types of an older Node with those of Node 24', async () => {
     const devDependencies = { '@types/node': '^20', typescript: '^5' };
     const folder = folderWith({ 'package.json': { dependencies: using('next'), devDependencies } });
     const { stdout } = await create(folder, ['--yes', '--no-install']);
     expect(stdout).toContain('npm install --save-dev @types/node@24\n');
   });
 
-  test('that has Portico already gets no second one', async () => {
+  test('does nothing if the application already has Portico', async () => {
     const own = { 'package.json': { dependencies: using('express'), portico: { app: 'app.ts' } } };
     const folder = folderWith(own);
     const before = contents(folder);
@@ -283,7 +283,7 @@ describe('an existing application', () => {
     expect(contents(folder)).toEqual(before);
   });
 
-  test('is unchanged after a step that fails', async () => {
+  test('restores the application if a step fails', async () => {
     // A file has the name of the folder for the route, which is written after three other files.
     const folder = folderWith({ ...EXPRESS, 'app/routes': '', '.env': 'A=1' });
     const before = contents(folder);
@@ -293,7 +293,7 @@ describe('an existing application', () => {
     expect(contents(folder)).toEqual(before);
   });
 
-  test('is unchanged after a file that is written only in part', () => {
+  test('restores the application if a file is written only in part', () => {
     const folder = folderWith({ 'package.json': { dependencies: using('next') } });
     const before = readdirSync(folder);
     const source = path.join(ROOT, 'packages/create-portico/src/index.ts');
@@ -324,13 +324,13 @@ describe('an existing application', () => {
     ['.env*', ''],
     ['.env\n.env.*', ''],
     ['.env', '.env.local\n'],
-  ])('keeps its secrets out of Git: %j', async (ignored, added) => {
+  ])('keeps secrets out of Git: %j', async (ignored, added) => {
     const folder = folderWith({ ...EXPRESS, '.gitignore': `storage/\nlogs/\n${ignored}\n` });
     expect((await create(folder, ['--yes', '--no-install'])).code).toBe(0);
     expect(read(folder, '.gitignore')).toBe(`storage/\nlogs/\n${ignored}\n${added}`);
   });
 
-  test('keeps the settings of .env if it also has .env.local', async () => {
+  test('keeps the settings of .env if .env.local exists too', async () => {
     const files = {
       'package.json': { dependencies: using('next') },
       '.env':
@@ -349,7 +349,7 @@ describe('an existing application', () => {
     expect(stdout).toContain('copy PUBLIC_URL, DATABASE_URL, SESSION_SECRET from .env');
   });
 
-  test('gives its settings in .env to the console if it also has .env.local', async () => {
+  test('runs the console with the settings of .env, even if .env.local exists too', async () => {
     const folder = folderWith({
       'package.json': { type: 'module', dependencies: using('express') },
       '.env': 'USERS_DATABASE=data.sqlite\nSESSION_SECRET=mine\nPUBLIC_URL=http://localhost:3000\n',
@@ -363,7 +363,7 @@ describe('an existing application', () => {
   });
 
   test.each([`pa'ss`, `pa"ss`, `pa'"ss`, 'pa ss', 'pa`ss', String.raw`pa\ns's`])(
-    'reads back its database from .env: %s',
+    'reads the database from .env: %s',
     async (password) => {
       const folder = folderWith(EXPRESS);
       const url = `mysql://u:${password}@h/db`;
@@ -372,7 +372,7 @@ describe('an existing application', () => {
     },
   );
 
-  test('is unchanged if a folder has the name of a file', async () => {
+  test('changes nothing if a folder has the name of a file', async () => {
     const folder = folderWith({ ...EXPRESS, '.env/A': '' });
     const before = contents(folder);
     expect(await create(folder, ['--yes'])).toMatchObject({
@@ -382,7 +382,7 @@ describe('an existing application', () => {
     expect(contents(folder)).toEqual(before);
   });
 
-  test('is described by the answers that a person types', async () => {
+  test('describes the application by the answers that a person types', async () => {
     const folder = folderWith(EXPRESS);
     createUsers(path.join(folder, 'data.sqlite'));
     const answers = [
@@ -402,7 +402,7 @@ describe('an existing application', () => {
     expect(read(folder, '.env')).toContain('PUBLIC_URL=http://localhost:9000\n');
   });
 
-  test('gets nothing if the person stops in the middle', async () => {
+  test('writes nothing if the person cancels', async () => {
     const folder = folderWith(EXPRESS);
     const before = contents(folder);
     const { code, stderr } = await create(folder, ['--no-install'], ['', 'app.sqlite']);
@@ -430,7 +430,7 @@ describe('an existing application', () => {
     [['--redirect=https://shop.example/callback#top'], 'without a fragment'],
     [['--redirect=https://shop.example/callback?code=1'], 'must not contain the parameter code'],
     [['--fast'], "Unknown option '--fast'"],
-  ])('gets nothing for wrong input: %s', async (args, message) => {
+  ])('writes nothing for invalid input: %s', async (args, message) => {
     const folder = folderWith(EXPRESS);
     createUsers(path.join(folder, 'data', 'users.sqlite'));
     const before = contents(folder);
@@ -448,13 +448,13 @@ describe('an existing application', () => {
   });
 });
 
-describe('a new application', () => {
+describe('create-portico for a new application', () => {
   test.each([
     ['data.sqlite', 'sqlite:data.sqlite', ''],
     ['sqlite:data.sqlite', 'sqlite:data.sqlite', ''],
     ['postgres://localhost/app', 'postgres://localhost/app', 'pg'],
     ['mariadb://localhost/app', 'mysql://localhost/app', 'mysql2'],
-  ])('stores its data in the database %s', async (given, url, driver) => {
+  ])('stores the data in the database %s', async (given, url, driver) => {
     const folder = folderWith();
     const { code, stdout } = await create(folder, ['--yes', '--no-install', `--database=${given}`]);
     expect(code).toBe(0);
@@ -466,14 +466,14 @@ describe('a new application', () => {
     ['--database=mongodb:shop', 'mongodb:// is not supported'],
     ['--database=sqlite:', 'must be followed by the path of a file'],
     ['--redirect=http://shop.example/callback', 'must begin with https'],
-  ])('gets nothing for wrong input: %s', async (option, message) => {
+  ])('writes nothing for invalid input: %s', async (option, message) => {
     const folder = folderWith();
     const { code, stderr } = await create(folder, ['--yes', option]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
     expect(contents(folder)).toEqual({});
   });
 
-  test('slows down guesses of a password, and never locks the person out', async () => {
+  test('creates an application that slows down password guesses without locking the person out', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_800_000_000_000 });
     onTestFinished(() => void vi.useRealTimers());
     const { checkPassword } = await import('../packages/create-portico/templates/new/users.ts');
@@ -488,7 +488,7 @@ describe('a new application', () => {
     expect(await tries('portico')).toBe('1');
   });
 
-  test('of the kit continues after its account is created', async () => {
+  test('continues a kit application after its account was created', async () => {
     const folder = folderWith();
     expect((await create(folder, ['--yes', '--no-install'])).code).toBe(0);
     link(folder);
@@ -506,7 +506,7 @@ describe('a new application', () => {
 });
 
 /** Windows starts scripts such as npm with a shell. Here, that shell is `sh`. */
-describe('on Windows', () => {
+describe('create-portico on Windows', () => {
   const platform = process.platform;
   const pretend = (value: string) => Object.defineProperty(process, 'platform', { value });
   afterEach(() => {
@@ -518,7 +518,7 @@ describe('on Windows', () => {
     pretend('win32');
   }
 
-  test('no option and no folder gets to a shell', async () => {
+  test('passes no option and no folder to a shell', async () => {
     const folder = folderWith({ 'my shop/package.json': EXPRESS['package.json'] });
     const shop = path.join(folder, 'my shop');
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(shop, 'node_modules'));
@@ -529,7 +529,7 @@ describe('on Windows', () => {
     expect([code, clientIn(stdout).id]).toEqual([0, expect.stringMatching(/./)]);
   });
 
-  test('the package manager gets each path as one argument', async () => {
+  test('passes each path to the package manager as one argument', async () => {
     const folder = folderWith({
       ...EXPRESS,
       'my files/portico-0.1.0.tgz': '',
@@ -548,7 +548,7 @@ describe('on Windows', () => {
     ]);
   });
 
-  test.each(['a&calc', 'a%PATH%', 'a^b'])('nothing is written for packages in %s', async (name) => {
+  test.each(['a&calc', 'a%PATH%', 'a^b'])('writes nothing for packages in %s', async (name) => {
     const files = { [`${name}/portico-0.1.0.tgz`]: '', [`${name}/portico-sql-0.1.0.tgz`]: '' };
     const folder = folderWith({ ...EXPRESS, ...files });
     const before = contents(folder);
@@ -559,7 +559,7 @@ describe('on Windows', () => {
   });
 });
 
-describe('the generated files', () => {
+describe('the files that create-portico generates', () => {
   /** A fixture for each framework and session library, and the database of its users. */
   const APPLICATIONS = [
     ...FRAMEWORKS.map((name) => [name, [], 'sqlite'] as const),
@@ -634,7 +634,7 @@ describe('the generated files', () => {
   );
 
   test.each(NEW_FRAMEWORKS)(
-    'of a new application with %s are those of its guide, and compile',
+    'of a new application with %s match its guide and compile',
     async (framework) => {
       const folder = folderWith();
       expect(
@@ -721,7 +721,7 @@ const SERVERS = {
 };
 
 describe('a started application', () => {
-  test.each(Object.entries(SERVERS))('gives a token to the first client: %s', async (_, server) => {
+  test.each(Object.entries(SERVERS))('issues a token to the first client: %s', async (_, server) => {
     const { dependencies, type, main, files, program } = server;
     const folder = folderWith({ 'package.json': { name: 'shop', type, dependencies }, ...files });
     link(folder);
@@ -762,7 +762,7 @@ describe('a started application', () => {
     ['koa', 'orders:read'],
     ['node', 'orders:read'],
     ['kit', 'notes:read'],
-  ])('that is new gives a token to the first client: %s', async (framework, scope) => {
+  ])('issues a token to the first client when created by create-portico: %s', async (framework, scope) => {
     const port = await freePort();
     const url = `http://localhost:${port}`;
     const folder = folderWith();

@@ -22,7 +22,7 @@ const UNUSABLE = [
   'DPoP',
 ];
 
-describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', (_, check) => {
+describe.each(Object.entries(CSRF_CHECKS))('CSRF middleware of Express with %s', (_, check) => {
   const { mount, written } = checkedBy(check);
   let running: RunningMount;
   let client: TestClient;
@@ -75,7 +75,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
     });
   const cookie = () => ({ Cookie: ada.cookies() });
 
-  test('accepts a write with a token, and one of a page with its CSRF token', async () => {
+  test('accepts a write with a token, and a write with the CSRF token of a page', async () => {
     expect((await write('/api/orders', { Authorization: `Bearer ${accessToken}` })).status).toBe(
       200,
     );
@@ -84,7 +84,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
     expect(written).toEqual(['a token of Ada Lovelace', 'the session of 1']);
   });
 
-  test('refuses a write of a session without a CSRF token, with any other Authorization header', async () => {
+  test('refuses a session write without a CSRF token, with any other Authorization header', async () => {
     for (const headers of [
       {},
       { Authorization: 'Basic YTpi' },
@@ -101,7 +101,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
   });
 
   // @shows API-5.3
-  test('rejects a request with an unusable token that passes the check: its cookie is ignored', async () => {
+  test('lets unusable tokens pass to Portico, which ignores the cookie and refuses the request', async () => {
     for (const authorization of [...UNUSABLE, `Bearer ${accessToken}x`])
       for (const to of ['/profile', '/api/orders']) {
         const { status } = await write(to, { ...cookie(), Authorization: authorization });
@@ -114,7 +114,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
     expect((await write('/api/orders', good)).status).toBe(200);
   });
 
-  test('shows no page of Portico for a session beside a token', async () => {
+  test('keeps Portico pages from using a session that is sent together with a token', async () => {
     for (const page of ['/oauth/applications', '/oauth/authorize']) {
       const answer = await fetch(`${running.url}${page}`, {
         redirect: 'manual',

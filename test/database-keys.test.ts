@@ -48,7 +48,7 @@ const starting = (schema: unknown) => startingWith({ database_schema: schema });
 describe('database_schema', () => {
   // @shows HOST-1.9
   test.each(WITHOUT)(
-    '%s is refused if the engine has no schemas, with what to do instead',
+    '%s is refused if the engine has no schemas, and the error says what to do instead',
     async () => {
       await expect(starting('portico')).rejects.toThrow(
         /^database_schema: is only for PostgreSQL; \w+ has no schemas, so use a separate database for Portico$/,
@@ -66,7 +66,7 @@ describe('database_schema', () => {
 
   // @shows HOST-1.9, AS-18.19
   test.each(WITH_SCHEMAS)(
-    "has all of Portico's tables, and no session setting changes, on %s",
+    'holds all tables of Portico, and no session setting changes, on %s',
     async (kind) => {
       const created = await createDatabase(folder);
       onTestFinished(() => created.drop());
@@ -112,7 +112,7 @@ describe('database_schema', () => {
   );
 
   test.each(WITH_SCHEMAS.slice(0, 1))(
-    'runs a failing statement, and its retry, in the right schema, on %s',
+    'is used for a failing statement and its retry, on %s',
     async () => {
       const own = openDatabase(store.url, { directory: '/', schema: 'rooms' });
       onTestFinished(() => own.close());
@@ -141,7 +141,7 @@ describe('connections to a database server', () => {
   const identity = isPostgres ? 'pg_backend_pid()' : 'CONNECTION_ID()';
 
   // @shows HOST-1.10
-  test.each(ON_SERVERS)('are at most database_pool_size, on %s', async () => {
+  test.each(ON_SERVERS)('are limited to database_pool_size, on %s', async () => {
     const application = await startingWith({ database_pool_size: 2 });
     onTestFinished(() => application.close());
     const used = await Promise.all(
@@ -157,7 +157,7 @@ describe('connections to a database server', () => {
   });
 
   // @shows HOST-1.11
-  test.each(ON_SERVERS)('are used for at most database_connection_lifetime, on %s', async () => {
+  test.each(ON_SERVERS)('are closed after database_connection_lifetime, on %s', async () => {
     let now = 0;
     const timer = { now: () => now, after: () => () => {} };
     const application = await startingWith({ database_connection_lifetime: 20 }, { timer });
@@ -173,7 +173,7 @@ describe('connections to a database server', () => {
 
   // @shows HOST-1.12
   test.each(ON_SERVERS)(
-    'run a statement for at most database_statement_timeout, on %s',
+    'end a statement after database_statement_timeout, on %s',
     async () => {
       const application = await startingWith({ database_statement_timeout: 1 });
       onTestFinished(() => application.close());
@@ -196,7 +196,7 @@ describe('connections to a database server', () => {
     ['database_statement_timeout', 0, 'must be at least 1 second'],
     ['database_statement_timeout', '10s', 'must be a whole number of seconds'],
     ['database_statement_timeout', 3601, 'must be at most 3600 seconds'],
-  ])('cannot be configured by %s: %j', async (key, value, message) => {
+  ])('are refused with the invalid setting %s: %j', async (key, value, message) => {
     await expect(startingWith({ [key]: value })).rejects.toThrow(`${key}: ${message}`);
   });
 });

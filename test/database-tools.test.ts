@@ -111,11 +111,11 @@ async function created(): Promise<{ url: string; drop: () => Promise<void> }> {
 
 const OURS = 12;
 
-describe("a tool that compares the database with the application's schema", () => {
+describe('a tool that compares the database with the schema of the application', () => {
   test.each<[string, Command, readonly Command[]]>([
     ['drizzle-kit push --force', PUSH, [PUSH]],
     ['typeorm schema:drop', typeorm('schema:drop'), [typeorm('schema:sync')]],
-  ])('drops tables that it does not know: %s', async (_, command, first) => {
+  ])('drops the tables of Portico, which it does not know: %s', async (_, command, first) => {
     const url = await together(first);
     expect(await tables(url)).toHaveLength(OURS + 1);
     // On MariaDB, Drizzle fails after it has dropped them.
@@ -135,7 +135,7 @@ describe("a tool that compares the database with the application's schema", () =
           ],
         ]
       : []),
-  ])('keeps tables that it does not know: %s', async (_, command, first) => {
+  ])('keeps the tables of Portico, which it does not know: %s', async (_, command, first) => {
     const url = await together(first);
     await runOn(url, command);
     expect((await tables(url)).filter((name) => name !== 'people')).toHaveLength(OURS);
@@ -143,7 +143,7 @@ describe("a tool that compares the database with the application's schema", () =
 });
 
 // @shows AS-18.19
-test(`every command keeps a Portico that has its own ${isPostgres ? 'schema' : 'database'}`, async () => {
+test(`every command keeps the tables of Portico in a separate ${isPostgres ? 'schema' : 'database'}`, async () => {
   const application = await created();
   onTestFinished(application.drop);
   const portal = await startPortal(
@@ -172,7 +172,7 @@ test(`every command keeps a Portico that has its own ${isPostgres ? 'schema' : '
 });
 
 test.each(isPostgres ? ['drizzle', 'typeorm'] : [])(
-  'Portico on the pool of %s creates its schema and finds it',
+  'Portico on the pool of %s creates its schema and finds it again',
   async (tool) => {
     const application = await created();
     onTestFinished(application.drop);

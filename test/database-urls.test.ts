@@ -42,7 +42,7 @@ describe('database_url', () => {
     expect(problemOf(url)).toBe('');
   });
 
-  test('accepts those on the pages', () => {
+  test('accepts the URLs in the documentation', () => {
     const urls = codeBlocks().flatMap(({ code }) =>
       [...code.matchAll(/^(?:export )?DATABASE_URL=([^\s$…]+)(?=\s)/gm)].map(([, url = '']) => url),
     );
@@ -95,7 +95,7 @@ describe('database_url', () => {
     ['mysql://app:hunter2@one:3306,two:3306/app', 'must be the URL of one server'],
     ['mysql://app:hunter2#@one/app', 'must be the URL of one server'],
     ['oracle://app:hunter2@one/app', 'must be sqlite:<file>, postgres://… or mysql://…'],
-  ])('refuses %s, and says what is wrong without the password', (url, message) => {
+  ])('refuses %s, and the error says what is wrong without the password', (url, message) => {
     const problem = problemOf(url);
     expect(problem).toMatch(/^database_url: /);
     expect(problem).toContain(message);
@@ -104,7 +104,7 @@ describe('database_url', () => {
 });
 
 // @shows AS-18.22
-test('an application does not start with a wrong URL, and names its key', async () => {
+test('an application with an invalid database URL does not start, and the error names its key', async () => {
   const starting = startApplication(
     { config: { public_url: 'https://app.example' } },
     { env: { DATABASE_URL: `postgres://app:${SECRET}@one,/app` } },
@@ -160,9 +160,9 @@ function message(type: string, ...parts: readonly (string | number)[]): Buffer {
 const ASKS_FOR_PASSWORD = message('R', 3);
 const errorOf = (code: string) => message('E', `SFATAL\0C${code}\0Mrefused ${code}\0\0`);
 
-describe('with several servers', () => {
+describe('database_url with several servers', () => {
   // @shows AS-18.22
-  test('the next one is used if one is starting, silent or down; all get the same settings', async () => {
+  test('uses the next server if one is starting, silent or down, with the same settings for all', async () => {
     const starting = await listening(errorOf('57P03'));
     const silent = await listening();
     const last = await listening(ASKS_FOR_PASSWORD, errorOf('28P01'));
@@ -179,7 +179,7 @@ describe('with several servers', () => {
   });
 
   // @shows AS-18.22
-  test('an IPv6 address works with and without a port', async () => {
+  test('accepts an IPv6 address with and without a port', async () => {
     const database = openDatabase('postgres://app@[::1]:1,127.0.0.1:1/app', { directory: '/' });
     onTestFinished(() => database.close());
     const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
@@ -191,7 +191,7 @@ describe('with several servers', () => {
   });
 
   // @shows AS-18.22
-  test('a wrong password, which is the same for all servers, is not tried elsewhere', async () => {
+  test('tries no other server after a wrong password, which is the same for all', async () => {
     const first = await listening(errorOf('28P01'));
     const second = await listening(errorOf('57P03'));
     const url = `postgres://app:${SECRET}@127.0.0.1:${first.port},127.0.0.1:${second.port}/app`;
@@ -204,7 +204,7 @@ describe('with several servers', () => {
   });
 
   // @shows AS-18.22
-  test('if no server works, the database is unavailable, and the error names each server with the reason', async () => {
+  test('is unavailable if no server works, and the error lists each server with its reason', async () => {
     const first = await listening(errorOf('57P03'));
     const second = await listening(errorOf('53300'));
     const url = `postgres://app:${SECRET}@127.0.0.1:${first.port},127.0.0.1:${second.port}/app`;
@@ -252,7 +252,7 @@ const GREETING = Buffer.concat([
 
 describe('a server that cannot be reached', () => {
   test.each(['postgres', 'mysql'])(
-    'at either address of its name is reported with the reason of each, on %s',
+    'is reported with the reason for each address of its name, on %s',
     async (scheme) => {
       const addresses = [
         { address: '::1', family: 6 },
@@ -286,7 +286,7 @@ describe('a server that cannot be reached', () => {
   test.each([
     ['PostgreSQL', 'postgres://app@%2Fnowhere/app'],
     ['MariaDB', 'mysql://app@localhost/app?socketPath=/nowhere/mysql.sock'],
-  ])('because %s has removed its socket at its end is unavailable', async (_, url) => {
+  ])('is unavailable if %s has removed its Unix socket', async (_, url) => {
     expect(await failureAt(url)).toMatchObject({
       failure: { code: 'ENOENT', syscall: 'connect' },
       isUnavailable: true,
@@ -296,7 +296,7 @@ describe('a server that cannot be reached', () => {
   const expiring = `sslmode=verify-full&sslrootcert=${CERTIFICATES}/expired-certificate.pem`;
 
   // @shows AS-6.16
-  test('because its certificate has expired is unavailable', async () => {
+  test('is unavailable if its certificate has expired', async () => {
     const url = `postgres://app@127.0.0.1:${await listeningExpired()}/app?${expiring}`;
     expect(await failureAt(url)).toMatchObject({
       failure: { code: 'CERT_HAS_EXPIRED' },
@@ -305,7 +305,7 @@ describe('a server that cannot be reached', () => {
   });
 
   // @shows AS-18.22
-  test('because its certificate has expired is not used, and the next one is', async () => {
+  test('is skipped for the next one if its certificate has expired', async () => {
     const next = await listening(Buffer.from('N'));
     const hosts = [`127.0.0.1:${await listeningExpired()}`, `127.0.0.1:${next.port}`];
     await failureAt(`postgres://app@${hosts.join(',')}/app?${expiring}`);
@@ -313,7 +313,7 @@ describe('a server that cannot be reached', () => {
   });
 
   // @shows AS-6.16
-  test('because MariaDB ends while TLS begins is unavailable', async () => {
+  test('is unavailable if MariaDB closes the connection during the TLS handshake', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {});
       socket.write(Buffer.concat([Buffer.from([GREETING.length, 0, 0, 0]), GREETING]));

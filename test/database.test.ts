@@ -59,7 +59,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => i
 const fulfilled = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
   outcomes.map(({ status }) => status === 'fulfilled');
 
-describe('concurrent writes', () => {
+describe('concurrent writes to the database', () => {
   test('are rolled back separately if they fail', async () => {
     await insert(3);
     const outcomes = await Promise.allSettled(numbers(8).map((id) => insert(id)));
@@ -67,7 +67,7 @@ describe('concurrent writes', () => {
     expect(await ids()).toEqual(numbers(8));
   });
 
-  test('each run in the context of the request that made them', async () => {
+  test('each run in the async context of the request that started them', async () => {
     const caller = new AsyncLocalStorage<number>();
     const asked = numbers(4).map((id) =>
       caller.run(id, () =>
@@ -80,7 +80,7 @@ describe('concurrent writes', () => {
     expect(await Promise.all(asked)).toEqual(numbers(4));
   });
 
-  test('are retried in the context of their own request, if another one broke the commit', async () => {
+  test('are retried in the context of their request if a different write made the commit fail', async () => {
     const caller = new AsyncLocalStorage<number>();
     await database.execute('DROP TABLE IF EXISTS children');
     await database.execute(`CREATE TABLE children (id INTEGER PRIMARY KEY, thing INTEGER,
@@ -107,7 +107,7 @@ describe('concurrent writes', () => {
     expect(new Set(seen)).toEqual(new Set(numbers(4)));
   });
 
-  test('are not affected by a transaction among them that throws, which leaves nothing behind', async () => {
+  test('are not affected by a transaction among them that throws, which leaves no changes', async () => {
     const outcomes = await Promise.allSettled(
       numbers(8).map((id) =>
         database.transaction(async (on) => {
@@ -155,7 +155,7 @@ describe('concurrent writes', () => {
   });
 });
 
-describe('the number of an inserted row', () => {
+describe('the insertId of a row', () => {
   /** Only the engine knows the order of the numbers. */
   const NUMBERED = {
     sqlite: 'INTEGER PRIMARY KEY AUTOINCREMENT',
@@ -172,7 +172,7 @@ describe('the number of an inserted row', () => {
     return async () => void (await database.execute('DROP TABLE numbered'));
   });
 
-  test('is returned if the engine reports it, exact to the last of its 64 bits', async () => {
+  test('is returned if the engine reports it, exact to all 64 bits', async () => {
     const tells = database.dialect !== 'postgres';
     expect((await add('first')).insertId).toBe(tells ? 1n : undefined);
     const large = 9_007_199_254_740_993n;
@@ -182,7 +182,7 @@ describe('the number of an inserted row', () => {
     expect(found.rows).toEqual([{ name: 'large' }]);
   });
 
-  test('is not that of another row', async () => {
+  test('is not that of a different row', async () => {
     await add('first');
     const others = [
       "UPDATE numbered SET name = 'second'",
@@ -193,7 +193,7 @@ describe('the number of an inserted row', () => {
     for (const sql of others) expect((await database.execute(sql)).insertId, sql).toBeUndefined();
   });
 
-  test('stays the same while its work waits and others insert', async () => {
+  test('is correct after a transaction waits while others insert', async () => {
     const returning = database.dialect === 'postgres' ? ' RETURNING id' : '';
     await database.execute('CREATE TABLE parts (id INTEGER, whole BIGINT NOT NULL)');
     onTestFinished(async () => void (await database.execute('DROP TABLE parts')));
@@ -218,7 +218,7 @@ describe('the number of an inserted row', () => {
     expect(rows.length).toBeGreaterThan(0);
   });
 
-  test("is that of the work's own row if it is first read after a wait, in the transaction or after it", async () => {
+  test('is that of the transaction itself, even if read after a wait or after its end', async () => {
     const returning = database.dialect === 'postgres' ? ' RETURNING id' : '';
     const addOn = (on: Pick<OpenedDatabase, 'execute'>, name: string) =>
       on.execute<{ id: number }>(`INSERT INTO numbered (name) VALUES (?)${returning}`, [name]);
@@ -248,7 +248,7 @@ describe('the number of an inserted row', () => {
   });
 });
 
-test('a schema change while a process serves does not make its statements fail', async () => {
+test('a schema change while a process is serving does not make its statements fail', async () => {
   await insert(1);
   const all = () => database.execute('SELECT * FROM things');
   expect((await all()).rows).toEqual([{ id: 1, name: 'thing 1' }]);
@@ -291,7 +291,7 @@ describe('SQLite', () => {
     expect(counts).toEqual([0, 1]);
   });
 
-  test('reports no number for an upsert or a table WITHOUT ROWID', async () => {
+  test('reports no insertId for an upsert or a table WITHOUT ROWID', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER UNIQUE)');
     await opened.execute('CREATE TABLE bare (n INTEGER PRIMARY KEY) WITHOUT ROWID');
@@ -319,7 +319,7 @@ describe('SQLite', () => {
     ).toEqual([7n, 9n]);
   });
 
-  test('grouped reads block nothing after they end', async () => {
+  test('does not block after grouped reads have ended', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const own = new DatabaseSync(file, { timeout: 0 });
@@ -328,7 +328,7 @@ describe('SQLite', () => {
     expect(own.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 });
   });
 
-  test('a failing commit does not affect grouped reads or earlier writes', async () => {
+  test('keeps grouped reads and earlier writes intact if a commit fails', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     await opened.execute(
@@ -346,7 +346,7 @@ describe('SQLite', () => {
     expect(fulfilled(await Promise.allSettled(asking))).toEqual([true, true, true, true]);
   });
 
-  test('grouped reads see one moment, whether started by a promise or the event loop', async () => {
+  test('gives grouped reads one snapshot, whether started by a promise or the event loop', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const own = new DatabaseSync(file);
@@ -364,7 +364,7 @@ describe('SQLite', () => {
     expect(await count(opened)).toBe(2);
   });
 
-  test('the next read sees what the application wrote on its own connection', async () => {
+  test('shows the next read what the application wrote on its own connection', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const own = new DatabaseSync(file);
@@ -379,7 +379,7 @@ describe('SQLite', () => {
     expect(counts).toEqual([0, 1, 2, 3]);
   });
 
-  test('the statement after a read need not be a read, and a failing read blocks nothing', async () => {
+  test('accepts any statement after a grouped read, and is not blocked by a failing read', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const follow = ['VACUUM', 'PRAGMA foreign_keys = ON', 'INSERT INTO things (id) VALUES (1)'];
@@ -394,7 +394,7 @@ describe('SQLite', () => {
     expect((await opened.execute('SELECT id FROM things')).rows).toEqual([{ id: 1 }]);
   });
 
-  test('a constraint checked at commit fails only the write that breaks it', async () => {
+  test('fails only the write that violates a constraint checked at commit', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE parents (id INTEGER PRIMARY KEY)');
     await opened.execute(
@@ -411,7 +411,7 @@ describe('SQLite', () => {
     ]);
   });
 
-  test('a stream of writes without a pause is answered throughout', async () => {
+  test('responds throughout a continuous stream of writes', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     const answered: unknown[] = [];
@@ -427,7 +427,7 @@ describe('SQLite', () => {
   });
 
   test.each([...ENDING, ...HIDDEN])(
-    'a statement that begins or ends a transaction is refused: %s',
+    'refuses a statement that begins or ends a transaction: %s',
     async (statement) => {
       const { opened } = openFile();
       await opened.execute('CREATE TABLE t (n INTEGER)');
@@ -445,7 +445,7 @@ describe('SQLite', () => {
     },
   );
 
-  test('a rollback of everything fails only the write that caused it, even if it ignores the error', async () => {
+  test('fails only the write that caused a full rollback, even if it ignores the error', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER UNIQUE)');
     await opened.execute('INSERT INTO t VALUES (1)');
@@ -464,7 +464,7 @@ describe('SQLite', () => {
     ]);
   });
 
-  test("waits for another process's write, and other work continues", async () => {
+  test('waits for a write in a different process while other work continues', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     const other = new DatabaseSync(file);
@@ -485,7 +485,7 @@ describe('SQLite', () => {
   });
 
   // @shows AS-18.12
-  test('a file that can only be read is unavailable, and is opened again', async () => {
+  test('is unavailable while its file is read-only, and opens the file again afterwards', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
@@ -501,7 +501,7 @@ describe('SQLite', () => {
   });
 
   // @shows AS-18.14
-  test('only its own account can read its files and the folders made for them', async () => {
+  test('creates files and folders that only its own account can read', async () => {
     const above = mkdtempSync(path.join(folder, 'modes-'));
     const file = path.join(above, 'storage', 'data', 'test.sqlite');
     const opened = openDatabase(`sqlite:${file}`, { directory: '/' });
@@ -513,7 +513,7 @@ describe('SQLite', () => {
       expect(modeOf(each)).toBe('700');
   });
 
-  test('only its own account can read a file created through a link', async () => {
+  test('creates files through a link that only its own account can read', async () => {
     const above = mkdtempSync(path.join(folder, 'link-'));
     symlinkSync(path.join(above, 'real.sqlite'), path.join(above, 'link.sqlite'));
     const opened = openDatabase(`sqlite:${path.join(above, 'link.sqlite')}`, { directory: '/' });
@@ -522,7 +522,7 @@ describe('SQLite', () => {
     expect(statSync(path.join(above, 'real.sqlite')).mode & 0o777).toBe(0o600);
   });
 
-  test('an existing file keeps its mode', async () => {
+  test('keeps the mode of an existing file', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     await opened.close();
@@ -535,7 +535,7 @@ describe('SQLite', () => {
     ]);
   });
 
-  test('a failed open leaves no file open', async () => {
+  test('leaves no file open after a failed open', async () => {
     const file = path.join(mkdtempSync(path.join(folder, 'none-')), 'test.sqlite');
     writeFileSync(file, 'This is not a database, however often it is tried. '.repeat(100));
     const opened = openDatabase(`sqlite:${file}`, { directory: '/' });
@@ -555,14 +555,14 @@ describe('SQLite', () => {
   });
 
   // @shows AS-13.8
-  test('a file that cannot be opened makes a migration fail at once, and not wait for it', async () => {
+  test('fails a migration at once if the file cannot be opened', async () => {
     const opened = openDatabase(`sqlite:${folder}`, { directory: '/' });
     onTestFinished(() => opened.close());
     await expect(migrate(opened, [])).rejects.toThrow('unable to open database file');
   });
 
   // @shows AS-13.8
-  test('a file that another process keeps locked ends a migration with what to do', async () => {
+  test('fails a migration with what to do if a different process keeps the file locked', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     const other = new DatabaseSync(file);
@@ -581,7 +581,7 @@ describe('SQLite', () => {
     expect(opened.isUnavailable(failure)).toBe(true);
   });
 
-  test('a closed store refuses statements, and can be closed again', async () => {
+  test('refuses statements after it is closed, and can be closed twice', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     await opened.close();

@@ -42,9 +42,9 @@ const namesOf = (manifests: Iterable<InstalledManifest>) =>
 
 const INSTALLING = ['preinstall', 'install', 'postinstall'];
 
-describe('what is installed with Portico', () => {
+describe('the packages installed with Portico', () => {
   // @shows HOST-5.5
-  test('runs no install script and compiles nothing', () => {
+  test('run no install script and compile nothing', () => {
     const packages = [...installed()];
     expect(packages.length).toBeGreaterThan(8);
     const scripted = packages.filter(
@@ -59,7 +59,7 @@ describe('what is installed with Portico', () => {
     expect(Object.keys(own.scripts ?? {}).filter((name) => INSTALLING.includes(name))).toEqual([]);
   });
 
-  test('is checked at every depth: a nested package with an install script is found', () => {
+  test('are checked at every depth: an install script in a nested package is found', () => {
     const lock = readLock(ROOT);
     const [deep = ''] = Object.keys(lock).filter((folder) =>
       folder.endsWith('/@modelcontextprotocol/core'),
@@ -110,7 +110,7 @@ describe('the bill of materials', () => {
     );
   });
 
-  test('has for each its licence, hash, purl and dependencies', () => {
+  test('has the licence, hash, purl and dependencies of each package', () => {
     for (const manifest of installed().values()) {
       const component = sbom.components.find(({ name }) => name === manifest.name);
       const purl = `pkg:npm/${manifest.name.replace('@', '%40')}@${manifest.version}`;
@@ -129,7 +129,7 @@ describe('the bill of materials', () => {
     expect(sbom.metadata.component['components']).toMatchObject([{ name: 'zod' }]);
   });
 
-  test('is the same for the same package, and different for another', () => {
+  test('is identical for the same package, and different for a different package', () => {
     const options = { timestamp: '2026-01-01T00:00:00.000Z', sha512: '0'.repeat(128) };
     expect(JSON.stringify(sbomOf(ROOT, options))).toBe(JSON.stringify(sbom));
     expect(sbomOf(ROOT, { ...options, sha512: '1'.repeat(128) }).serialNumber).not.toBe(

@@ -90,7 +90,7 @@ function services(): Readonly<Record<string, ComposeService>> {
   return file?.services ?? {};
 }
 
-test('every command in a unit, an image, a manifest and a Compose file exists in the console', async () => {
+test('the deployment examples use only commands that exist in the console', async () => {
   const ofUnit = /^ExecStart=\S+ \S+ (.*)$/m.exec(read('portico.service'))?.[1]?.split(' ') ?? [];
   const ofImage = JSON.parse(
     /^CMD (\[.*\])$/m.exec(read('Containerfile'))?.[1] ?? '[]',
@@ -105,7 +105,7 @@ test('every command in a unit, an image, a manifest and a Compose file exists in
   expect(await Promise.all(all.map((words) => help.problemOf(words)))).toEqual(all.map(() => null));
 });
 
-test("Traefik uses TLS 1.3, or 1.2 with Caddy's suites, and tells browsers to use https only", () => {
+test('the Traefik example uses TLS 1.3, or 1.2 with the suites of Caddy, and sends HSTS', () => {
   const [file] = documentsOf('traefik.yaml') as readonly TraefikFile[];
   const suites = /^\s*ciphers (.*)$/m.exec(read('Caddyfile'))?.[1]?.split(' ');
   expect(file?.tls.options).toEqual({
@@ -118,7 +118,7 @@ test("Traefik uses TLS 1.3, or 1.2 with Caddy's suites, and tells browsers to us
   expect(file?.http.middlewares['https-alone']).toEqual({ headers: { stsSeconds: 31_536_000 } });
 });
 
-describe('the file for Docker Compose', () => {
+describe('the Docker Compose example', () => {
   test('passes a linter without a warning', () => {
     const linter = path.join(ROOT, 'node_modules', '.bin', 'dclint');
     const file = path.join(FOLDER, 'compose.yaml');
@@ -139,7 +139,7 @@ describe('the file for Docker Compose', () => {
     ]);
   });
 
-  test('runs Portico without privileges, and opens only one port to this machine', () => {
+  test('runs Portico without privileges, and opens only one port on the local machine', () => {
     const { database, ...own } = services();
     expect(database?.ports).toBeUndefined();
     for (const { read_only: isReadOnly, cap_drop: dropped } of Object.values(own))
@@ -148,7 +148,7 @@ describe('the file for Docker Compose', () => {
   });
 });
 
-describe('the manifests of Kubernetes', () => {
+describe('the Kubernetes manifests', () => {
   test('run every container without privileges, with write access only to its mounts', () => {
     expect(pods().length).toBe(4);
     for (const pod of pods()) {
@@ -170,18 +170,18 @@ describe('the manifests of Kubernetes', () => {
     }
   });
 
-  test('check the health at the right path, and restart nothing while the store is down', () => {
+  test('probe the right paths, and restart no container while the database is down', () => {
     const [serving] = containers().filter(({ args }) => args[0] === 'serve');
     expect(serving?.livenessProbe?.httpGet.path).toBe('/health/live');
     expect(serving?.readinessProbe?.httpGet.path).toBe('/health/ready');
   });
 
-  test('all name one release', () => {
+  test('use the same release in all containers', () => {
     expect(new Set(containers().map(({ image }) => image)).size).toBe(1);
   });
 });
 
-test('the image runs as an unprivileged account, which owns its state', () => {
+test('the container image runs as an unprivileged account, which owns its state', () => {
   const lines = read('Containerfile').split('\n');
   expect(lines.lastIndexOf('USER 65534:65534')).toBeGreaterThan(
     lines.findLastIndex((line) => line.startsWith('COPY')),
@@ -211,13 +211,13 @@ test('systemd accepts every line of the unit, and rates its exposure as low', as
   });
 });
 
-describe('scheduled commands', () => {
+describe('the scheduled commands', () => {
   const settingOf = (file: string, name: string) =>
     new RegExp(`^${name}=(.*)$`, 'm').exec(read(file))?.[1] ?? `${file} has no ${name}`;
   /** From the unit that serves. */
   const serving = (name: string) => settingOf('portico.service', name);
 
-  test('run with a timer as the serving account, with its folder and variables; systemd accepts every line', async () => {
+  test('run with a systemd timer as the serving account, with its folder and variables', async () => {
     for (const name of [
       'User',
       'Group',
@@ -241,7 +241,7 @@ describe('scheduled commands', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
-  test('run with cron the same way: its lines have the column for the account', async () => {
+  test('run with cron as the serving account: each line has the account column', async () => {
     const lines = read('portico.cron')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));
@@ -261,7 +261,7 @@ describe('scheduled commands', () => {
   });
 });
 
-test("Traefik's file is valid YAML, and routes to one service", () => {
+test('the Traefik example is valid YAML, and routes to one service', () => {
   expect(documentsOf('traefik.yaml')).toMatchObject([
     { http: { routers: { portico: { service: 'portico' } }, services: { portico: {} } } },
   ]);

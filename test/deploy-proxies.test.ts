@@ -98,7 +98,7 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
 
   // @shows HOST-1.7
   // @shows RFC9700-4.13b
-  test("terminates TLS and forwards the caller's address; addresses that the caller claims are ignored", async () => {
+  test('terminates TLS and forwards the caller address; addresses claimed by the caller are ignored', async () => {
     const discovery = await ask('/.well-known/openid-configuration');
     expect(JSON.parse(discovery.body)).toMatchObject({ issuer: `https://${HOST}` });
     for (const forged of ['192.0.2.66', '192.0.2.66, 192.0.2.67', 'nonsense']) {
@@ -116,7 +116,7 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
     }
   });
 
-  test('sends the header for https only once, even if the application sends it too', async () => {
+  test('sends the HSTS header only once, even if the application sends it too', async () => {
     const below = (target: string) => askProxy(pathProxy.port, target, { from: program.from });
     const answers = [
       await ask('/.well-known/openid-configuration'),
@@ -157,7 +157,7 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
     );
   });
 
-  test('passes large bodies to Portico, up to a limit, and accepts the longest requests', async () => {
+  test('passes large bodies up to a limit, and the longest valid requests', async () => {
     const post = (size: number) =>
       ask('/oauth/token', { method: 'POST', headers: FORM, body: `a=${'b'.repeat(size)}` });
     const refused = await post(100_000);
@@ -201,7 +201,7 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
     }
   });
 
-  test("below a path, forwards only Portico's paths", async () => {
+  test('with Portico below a path, forwards only the paths of Portico', async () => {
     const at = (target: string, asking: Asking = {}) =>
       askProxy(pathProxy.port, target, { from: program.from, ...asking });
     const documents = [
@@ -231,7 +231,7 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
       expect([other, (await at(other)).status]).toEqual([other, 404]);
   });
 
-  test('reloads while a request is running, which is still answered', async () => {
+  test('reloads while a request is running, and the request still completes', async () => {
     const rest = Promise.withResolvers<string>();
     const headers = { ...FORM, 'content-length': String(form.length) };
     const answer = ask('/oauth/token', {
@@ -252,7 +252,7 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
     expect([status, answered['x-generation']]).toEqual([401, undefined]);
   });
 
-  test('slows down each caller separately', async () => {
+  test('limits the request rate of each caller separately', async () => {
     const statusFrom = async (from: string, forged: string) => {
       const headers = { ...FORM, 'x-forwarded-for': forged };
       return (await ask('/oauth/token', { method: 'POST', headers, body: form, from })).status;

@@ -87,9 +87,9 @@ const unknown = async (visitor: Visitor, code: string) => {
   expect(await page.text()).toContain('This code is unknown or has expired');
 };
 
-describe('a code', () => {
+describe('a device code', () => {
   // @shows AS-48.2
-  test('expires exactly ten minutes after the device asked for it, allowed or not', async () => {
+  test('expires exactly ten minutes after the device requested it, allowed or not', async () => {
     const [waiting, early, late] = [
       await begin(portal, tv),
       await begin(portal, tv),
@@ -121,7 +121,7 @@ describe('a code', () => {
           addGrants: ['client_credentials'],
         }),
     ],
-  ])('of a client that %s cannot be entered or allowed any more', async (_, end) => {
+  ])('of a client that %s can no longer be entered or allowed', async (_, end) => {
     const client = await registerDevice(portal, { scopes: ['notes:read'] });
     const begun = await begin(portal, client, scope);
     const asked = await enter(ada, begun.user_code);
@@ -132,7 +132,7 @@ describe('a code', () => {
   });
 
   // @shows AS-48.4
-  test('gives tokens to one of two polls at the same time, and these tokens stay valid', async () => {
+  test('gives tokens to one of two simultaneous polls, and these tokens stay valid', async () => {
     const opened = await openStore();
     onTestFinished(() => opened.close());
     let meanwhile: (() => Promise<unknown>) | null = null;
@@ -158,9 +158,9 @@ describe('a code', () => {
   });
 });
 
-describe('an answer', () => {
+describe('the answer of a person to a device request', () => {
   // @shows AS-48.5
-  test('does not count if the person has lost the permission since the page asked', async () => {
+  test('is refused if the person lost the permission after the page was shown', async () => {
     const grace = await portal.signedIn(GRACE);
     await portal.grant(GRACE, 'notes:read');
     onTestFinished(() => portal.deny(GRACE, 'notes:read'));
@@ -174,7 +174,7 @@ describe('an answer', () => {
   });
 
   // @shows AS-48.5
-  test('in one window counts, and the other window cannot change it', async () => {
+  test('is final: a second window cannot change it', async () => {
     const [allowed, denied] = [await begin(portal, tv), await begin(portal, tv)];
     const [first, second] = [
       await enter(ada, allowed.user_code),
@@ -196,7 +196,7 @@ describe('an answer', () => {
   });
 
   // @shows AS-48.5
-  test('of another person is not confirmed after the first person allowed it', async () => {
+  test('is refused if a different person has already allowed the device', async () => {
     const grace = await portal.signedIn(GRACE);
     const begun = await begin(portal, tv, { scope: 'openid' });
     const [first, second] = [
@@ -209,7 +209,7 @@ describe('an answer', () => {
   });
 
   // @shows AS-48.5, AS-31.8
-  test('is refused after the server removed the request or the data of the person', async () => {
+  test('is refused after the request or the data of the person was removed', async () => {
     const [open, allowed] = [await begin(portal, tv), await begin(portal, tv)];
     const [asked, answered] = [
       await enter(ada, open.user_code),
@@ -227,7 +227,7 @@ describe('an answer', () => {
   });
 
   // @shows AS-48.5
-  test('on a page of another person is refused in the same browser', async () => {
+  test('is refused on a page of a different person in the same browser', async () => {
     const begun = await begin(portal, tv, { scope: 'openid' });
     const form = await ada.get('/oauth/device');
     const asked = await enter(ada, begun.user_code);
@@ -244,9 +244,9 @@ describe('an answer', () => {
   });
 });
 
-describe('the page', () => {
+describe('the device page', () => {
   // @shows AS-48.3
-  test('fills in the code of a link or the text that the person typed, and no more than 40 letters of it', async () => {
+  test('fills in the code from a link or from the input, up to 40 characters', async () => {
     const { user_code: code } = await begin(portal, tv);
     const typed = (text: string) => ({ status: 400, code: text, compares: false });
     const shown = async (query: string) => fieldOf(await ada.get(`/oauth/device${query}`));
@@ -264,7 +264,7 @@ describe('the page', () => {
   });
 
   // @shows AS-48.5
-  test('shows the logo of the client, when the request began, and where the person can end the access', async () => {
+  test('shows the client logo, the time of the request, and where the person can end the access', async () => {
     const client = await registerDevice(portal, { logo: png(48, 48, 200) });
     const { user_code: code } = await begin(portal, client);
     const html = await (await enter(ada, code)).text();
@@ -274,7 +274,7 @@ describe('the page', () => {
   });
 
   // @shows AS-29.10, AS-48.3
-  test('and the log say why it refused: the code, the form, or the permissions', async () => {
+  test('reports the reason for a refusal, like the log: the code, the form, or the permissions', async () => {
     const grace = await portal.signedIn(GRACE);
     const { user_code: code } = await begin(portal, tv, scope);
     const asked = await enter(ada, code);
@@ -318,7 +318,7 @@ describe('the page', () => {
   });
 
   // @shows AS-48.3, RFC8628-5.1
-  test('lets a person who sent many wrong codes wait, warns once in the log, and slows no other person', async () => {
+  test('slows down a person who sends many wrong codes, logs it once, and slows no other person', async () => {
     for (let count = 0; count < 10; count += 1) await unknown(ada, 'BBB-BBB-BBB');
     const slowed = [await enter(ada, 'BBB-BBB-BBB'), await enter(ada, 'BBB-BBB-BBB')];
     for (const each of slowed) {
@@ -340,7 +340,7 @@ describe('the page', () => {
   });
 });
 
-describe('at a host that implements only what it must', () => {
+describe('the device page on a minimal host', () => {
   let person = '7';
   const host = {
     signedIn: async () => ({ provider: 'staff', id: person }),
@@ -380,7 +380,7 @@ describe('at a host that implements only what it must', () => {
   });
 
   // @shows AS-48.5
-  test('"Not you?" leads to a page that says how another person can continue with the code', async () => {
+  test('"Not you?" leads to a page that explains how a different person can continue with the code', async () => {
     const server = serverOf();
     const { fields } = formOf(await (await send(server)).text());
     for (const [code, link] of [
@@ -400,7 +400,7 @@ describe('at a host that implements only what it must', () => {
   });
 
   // @shows AS-48.5
-  test('the form of one person is refused to the next person, even if the browser keeps its secret', async () => {
+  test('refuses the form of one person to the next person, even if the browser keeps its secret', async () => {
     const server = serverOf();
     const { fields } = formOf(await (await send(server)).text());
     const form = { ...fields, user_code: 'BBB-BBB-BBC' };
@@ -414,7 +414,7 @@ describe('at a host that implements only what it must', () => {
   });
 
   // @shows AS-48.5
-  test('a view of its own gets the code and the request, and no question before the person entered the code', async () => {
+  test('passes the code and the request to a custom view, and asks only after the code is entered', async () => {
     const server = serverOf({ render: async (_, data) => JSON.stringify(data) });
     const { client } = await server.clients.create({
       name: 'Television',
@@ -441,9 +441,9 @@ describe('at a host that implements only what it must', () => {
   });
 });
 
-describe('a server with the switch', () => {
+describe('a server with the device grant', () => {
   // @shows AS-22.2, AS-48.1
-  test('below a base path names its endpoint and its page, and gives the grant to no client that registers itself', async () => {
+  test('below a base path publishes its URLs, and gives the grant to no self-registered client', async () => {
     const own = await startPortal({
       config: {
         base_path: '/auth',
@@ -483,7 +483,7 @@ describe('a server with the switch', () => {
   });
 
   // @shows AS-48.3, AS-31.9
-  test('removes a request an hour after it expired, and ends waiting requests with all access', async () => {
+  test('removes a request an hour after it expired, and waiting requests when all access ends', async () => {
     const own = await startAdministered({ clock: clock.now, config: DEVICES });
     onTestFinished(() => own.portal.close());
     const box = await registerDevice(own.portal);
@@ -501,7 +501,7 @@ describe('a server with the switch', () => {
   });
 
   // @shows AS-48.1
-  test('gives no codes and no tokens to a client of a security profile', async () => {
+  test('gives no codes and no tokens to a client with a security profile', async () => {
     const own = await startPortal({
       config: {
         oauth_server: {

@@ -59,9 +59,9 @@ async function faultsOf(page: Page): Promise<readonly string[]> {
   return width > 320 ? [...found, `${width} pixels wide`] : found;
 }
 
-describe('in a real Chromium on a phone', () => {
+describe('the device page in Chromium on a phone', () => {
   // @shows AS-48.5, AS-38.1
-  test.each(LANGUAGES)('no page is too wide, and axe finds no fault: %s', async (locale) => {
+  test.each(LANGUAGES)('fits the screen and passes axe: %s', async (locale) => {
     const begun = await begin(portal, tv);
     const page = await signedIn(locale, true);
     const faults: string[] = [];
@@ -93,7 +93,7 @@ describe('in a real Chromium on a phone', () => {
   });
 
   // @shows AS-48.5
-  test('a person connects a device without scripts', async () => {
+  test('connects a device without scripts', async () => {
     const begun = await begin(portal, tv);
     const page = await signedIn('en', false);
     await page.goto(`${portal.url}/oauth/device`);

@@ -12,7 +12,7 @@ import { ADA, startPortal } from './support/portal.ts';
 const GUIDE = 'docs/signing-in-on-a-device.md';
 
 // @shows AS-48.1
-test('the program in the guide signs in, and prints what the guide says', async () => {
+test('the program in the device guide signs in, and prints what the guide shows', async () => {
   const portal = await startPortal({ config: DEVICES });
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-device-'));
   onTestFinished(async () => {

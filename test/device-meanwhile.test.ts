@@ -67,9 +67,9 @@ beforeEach(async () => {
 
 const refusalOf = async (response: Response) => [response.status, await errorOf(response)];
 
-describe('a client that gets the grant refresh_token later', () => {
+describe('a device client that gets the grant refresh_token later', () => {
   // @shows AS-40.2
-  test('gets no refresh token for a page that said that the access ends', async () => {
+  test('gets no refresh token if the page had shown that the access ends', async () => {
     for (const when of ['while the page is open', 'after the answer']) {
       const device = await registerDevice(portal, { grants: [DEVICE_GRANT] });
       const renew = () => portal.server.clients.update(device.id, { addGrants: ['refresh_token'] });
@@ -91,7 +91,7 @@ describe('while a device polls', () => {
   const READ = /FROM oauth_device_codes WHERE device_hash/;
 
   // @shows AS-48.2
-  test('the person may allow or deny the request: the device gets the answer', async () => {
+  test('a person can answer at the same time: the device gets the answer', async () => {
     const [allowed, denied] = [await begin(portal, tv), await begin(portal, tv)];
     next = { after: READ, act: () => decide(ada, allowed) };
     await tokensOf(await poll(portal, tv, allowed));
@@ -100,7 +100,7 @@ describe('while a device polls', () => {
   });
 
   // @shows AS-48.2
-  test('another process may remove the request: the device gets invalid_grant', async () => {
+  test('a different process can remove the request: the device gets invalid_grant', async () => {
     const begun = await begin(portal, tv);
     next = {
       after: READ,
@@ -111,7 +111,7 @@ describe('while a device polls', () => {
 });
 
 // @shows AS-31.8, AS-48.5
-test('a denial is refused if the data of the person are erased at the same time', async () => {
+test('denying a device is refused if the data of the person are erased at the same time', async () => {
   const { access } = portal.server;
   const earlier = await begin(portal, tv);
   await decide(ada, earlier);
@@ -127,7 +127,7 @@ test('a denial is refused if the data of the person are erased at the same time'
 });
 
 // @shows AS-48.5
-test('a denial is refused if another process removes the request at the same time', async () => {
+test('denying a device is refused if a different process removes the request at the same time', async () => {
   const begun = await begin(portal, tv);
   const asked = await enter(ada, begun.user_code);
   next = {
@@ -138,9 +138,9 @@ test('a denial is refused if another process removes the request at the same tim
   expect(next).toBeNull();
 });
 
-describe('a user code that another device got first', () => {
+describe('a new user code that already exists', () => {
   // @shows AS-48.3
-  test('is not given again: the device gets another code', async () => {
+  test('is not issued again: the device gets a different code', async () => {
     let tries = 0;
     inserting = async (insert) => {
       tries += 1;
@@ -153,7 +153,7 @@ describe('a user code that another device got first', () => {
   });
 
   // @shows AS-48.1
-  test('three times in a row: the device must try again later', async () => {
+  test('leads to an error after three attempts: the device must try again later', async () => {
     let tries = 0;
     inserting = (insert) => insert(`${clock.now()} ${(tries += 1)}`);
     const answer = await requestCodes(portal, tv);
@@ -161,7 +161,7 @@ describe('a user code that another device got first', () => {
   });
 });
 
-describe('the codes of public clients', () => {
+describe('the device codes of public clients', () => {
   let box: TestClient;
   beforeAll(async () => {
     box = await registerDevice(portal, { public: true });
@@ -193,7 +193,7 @@ describe('the codes of public clients', () => {
   });
 
   // @shows AS-48.1
-  test('that are too many do not stay, also if two requests take the last place at the same time', async () => {
+  test('beyond the limit are removed, also if two requests take the last place simultaneously', async () => {
     const begun = await begin(portal, box);
     for (let count = 1; count < 99; count += 1) await begin(portal, box);
     let faster: Response | undefined;
@@ -209,7 +209,7 @@ describe('the codes of public clients', () => {
   });
 
   // @shows AS-48.1
-  test('are at most 20,000 in total; codes that expired or have an answer do not count', async () => {
+  test('are limited to 20,000 in total; expired and answered codes do not count', async () => {
     const begun = await begin(portal, box);
     const { inner } = opened;
     const same = `client_id, scope, audience, address, network, begun_at, expires_at, poll_after,

@@ -24,7 +24,7 @@ async function openPortal() {
 const STATEMENT = /INTO oauth_device_codes/;
 
 // @shows AS-48.1
-test('a device gets its codes although the answer to their insert was lost', async () => {
+test('a device gets its codes even if the database reply to the insert was lost', async () => {
   const { store, portal, tv } = await openPortal();
   store.loses = { statement: STATEMENT, afterwards: true };
   const response = await requestCodes(portal, tv, { scope: 'notes:read' });

@@ -43,7 +43,7 @@ const both = <T>(work: (at: RunningPortal) => Promise<T>) =>
   Promise.all([one, other, one, other].map(work));
 
 // @shows AS-48.2
-test('of simultaneous polls in two processes exactly one gets tokens, and they stay valid', async () => {
+test('exactly one of several simultaneous device polls in two processes gets tokens', async () => {
   for (let round = 0; round < SCALE.deviceRounds; round += 1) {
     const begun = await begin(round % 2 === 0 ? one : other, tv, scope);
     await decide(ada, begun);
@@ -58,7 +58,7 @@ test('of simultaneous polls in two processes exactly one gets tokens, and they s
 });
 
 // @shows AS-48.2, AS-48.5
-test('of simultaneous answers one counts, and a poll between them never gets tokens of a denied request', async () => {
+test('one of two simultaneous answers counts, and a poll gets tokens only if it is Allow', async () => {
   for (let round = 0; round < SCALE.mixedRaceRounds; round += 1) {
     const begun = await begin(one, tv, scope);
     const asked = await enter(ada, begun.user_code);
@@ -84,7 +84,7 @@ test('a device that polls two processes in turn is slowed down by both', async (
 
 // @shows AS-31.6, AS-31.8, AS-31.9
 test.each(['revokePerson', 'erasePerson', 'endAll'] as const)(
-  'a question that a person saw gives a device no tokens after the end of access: %s',
+  'a device gets no tokens if the access ends after the person saw the page: %s',
   async (end) => {
     for (let round = 0; round < SCALE.mixedRaceRounds; round += 1) {
       const earlier = await begin(one, tv, scope);

@@ -112,7 +112,7 @@ describe('a device', () => {
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
   });
 
-  test('created on the console without a redirect URI: the output does not mention PKCE', async () => {
+  test('is registered on the console without a redirect URI, and the output does not mention PKCE', async () => {
     const create = ['oauth:client:create', 'TV', '--public', '--scope=notes:read'];
     const run = (...args: readonly string[]) =>
       porticoHere([...create, ...args], {
@@ -153,7 +153,7 @@ describe('a device', () => {
   });
 
   // @shows AS-48.2
-  test('gets expired_token after ten minutes, and then no person can allow it', async () => {
+  test('gets expired_token after ten minutes, and its code can no longer be allowed', async () => {
     const begun = await begin(portal, tv);
     const asked = await enter(ada, begun.user_code);
     pass(601);
@@ -178,7 +178,7 @@ describe('a device', () => {
   });
 
   // @shows AS-48.1, RFC8628-3.1
-  test('may be a public client, and may name the resource', async () => {
+  test('can be a public client, and can name the resource', async () => {
     const box = await registerDevice(portal, { public: true });
     const begun = await begin(portal, box, {});
     await decide(ada, begun);
@@ -189,7 +189,7 @@ describe('a device', () => {
   });
 
   // @shows AS-48.1
-  test('waits for a free place if its network has many codes, also if it sends several requests at the same time', async () => {
+  test('with too many codes in its network must wait, also if it sends simultaneous requests', async () => {
     const box = await registerDevice(portal, { public: true });
     for (let count = 0; count < 95; count += 1) await begin(portal, box, {});
     const answers = await Promise.all(Array.from({ length: 25 }, () => requestCodes(portal, box)));
@@ -205,7 +205,7 @@ describe('a device', () => {
   });
 
   // @shows AS-48.1
-  test('gets a place again as soon as a person answers another device of its network', async () => {
+  test('can request codes again as soon as a person answers a different device of its network', async () => {
     const box = await registerDevice(portal, { public: true });
     const first = await begin(portal, box);
     const second = await begin(portal, box);
@@ -222,14 +222,14 @@ describe('a device', () => {
   });
 
   // @shows AS-48.1
-  test('gets a place next to any number of codes of a client with a secret', async () => {
+  test('of a public client is not limited by codes of clients with a secret', async () => {
     const box = await registerDevice(portal, { public: true });
     for (let count = 0; count < 101; count += 1) await begin(portal, tv);
     expect((await requestCodes(portal, box)).status).toBe(200);
   });
 
   // @shows AS-24.3
-  test('that gets no tokens uses up no proof', async () => {
+  test('that gets no tokens does not use up its DPoP proof', async () => {
     const { database } = portal.application;
     const written = async () =>
       (await database.execute('SELECT COUNT(*) AS n FROM oauth_single_uses')).rows[0];
@@ -253,7 +253,7 @@ describe('a device', () => {
   });
 
   // @shows AS-48.4
-  test('with a proof gets tokens bound to its key, and each proof works once', async () => {
+  test('with a DPoP proof gets tokens bound to its key, and each proof works once', async () => {
     const key = newDpopKey();
     const box = await registerDevice(portal, { public: true });
     const begun = await begin(portal, box);
@@ -280,7 +280,7 @@ describe('a device', () => {
   });
 });
 
-describe('a client gets no codes', () => {
+describe('a client gets no device codes', () => {
   // @shows AS-48.1
   test.each<
     [string, (box: TestClient) => TestClient | Promise<TestClient>, string, Record<string, string>]
@@ -308,7 +308,7 @@ describe('a client gets no codes', () => {
     });
 
   // @shows AS-22.2
-  test('if it registers itself: the registration does not give it the grant', async () => {
+  test('if it registers itself: registration never gives it the grant', async () => {
     const both = await register(['authorization_code', DEVICE_GRANT]);
     expect([both.status, await both.json()]).toMatchObject([
       201,
@@ -319,7 +319,7 @@ describe('a client gets no codes', () => {
   });
 
   // @shows AS-48.1
-  test('if it registered itself, because nothing shows who sent the request', async () => {
+  test('if it registered itself, because its identity cannot be verified', async () => {
     const response = await register(['authorization_code', DEVICE_GRANT]);
     expect(response.status).toBe(201);
     const { client_id: id } = (await response.json()) as { readonly client_id: string };
@@ -331,7 +331,7 @@ describe('a client gets no codes', () => {
 
 describe('a device code', () => {
   // @shows AS-48.4, RFC8628-3.4
-  test('is refused to another client, and stays good for its own', async () => {
+  test('is refused to a different client, and still works for its own client', async () => {
     const other = await registerDevice(portal);
     const begun = await begin(portal, tv);
     expect(await refusalOf(await poll(portal, other, begun))).toEqual([400, 'invalid_grant']);
@@ -343,7 +343,7 @@ describe('a device code', () => {
   });
 
   // @shows AS-48.4
-  test('is no authorization code, and an authorization code is no device code', async () => {
+  test('is not an authorization code, and an authorization code is not a device code', async () => {
     const begun = await begin(portal, tv);
     await decide(ada, begun);
     const both = await registerClient(portal, { grants: ['authorization_code', DEVICE_GRANT] });
@@ -360,7 +360,7 @@ describe('a device code', () => {
   });
 
   // @shows AS-48.4
-  test('gives nothing if the account, the permission, the client or the access ends before the poll', async () => {
+  test('gives no tokens if the account, permission, client or access ended before the poll', async () => {
     const grace = await portal.signedIn(GRACE);
     const scope = { scope: 'notes:read' };
     await portal.grant(GRACE, 'notes:read');
@@ -402,7 +402,7 @@ describe('a device code', () => {
   });
 
   // @shows AS-48.4
-  test('gives only what the person may still allow', async () => {
+  test('gives only scopes that the person may still allow', async () => {
     const grace = await portal.signedIn(GRACE);
     await portal.grant(GRACE, 'notes:read');
     onTestFinished(() => portal.deny(GRACE, 'notes:read'));
@@ -413,7 +413,7 @@ describe('a device code', () => {
   });
 
   // @shows AS-48.3
-  test('and its user code are stored only as hashes, and removed after an hour', async () => {
+  test('is stored only as a hash, like its user code, and removed after an hour', async () => {
     const begun = await begin(portal, tv);
     const { database } = portal.application;
     const rows = async () => (await database.execute('SELECT * FROM oauth_device_codes')).rows;
@@ -428,9 +428,9 @@ describe('a device code', () => {
   });
 });
 
-describe('the page', () => {
+describe('the device page', () => {
   // @shows AS-48.5, RFC8628-3.3, RFC8628-3.3.1
-  test('needs a signed-in person, and keeps the code of a link until then', async () => {
+  test('requires sign-in, and keeps the code of a link until then', async () => {
     const { user_code: code } = await begin(portal, tv);
     const away = await portal.visitor().get(`/oauth/device?user_code=${code}`);
     expect(away.status).toBe(302);
@@ -447,7 +447,7 @@ describe('the page', () => {
   });
 
   // @shows AS-48.5, RFC8628-5.4
-  test('shows the client, the time and the address of the request, and that the person must have started it', async () => {
+  test('shows the client, time and address of the request, and warns to allow only own requests', async () => {
     const begun = await begin(portal, tv);
     pass(130);
     const asked = await enter(ada, ` ${begun.user_code.toLowerCase().replaceAll('-', ' ')} `);
@@ -514,7 +514,7 @@ describe('the page', () => {
   });
 
   // @shows AS-48.5
-  test('does not ask if the person holds none of the permissions, and another person can allow it', async () => {
+  test('refuses a person without the permissions, and a different person can allow the device', async () => {
     const begun = await begin(portal, tv, { scope: 'notes:write' });
     const grace = await portal.signedIn(GRACE);
     await portal.deny(GRACE, 'notes:write');
@@ -545,7 +545,7 @@ describe('the page', () => {
 });
 
 // @shows AS-48.3, RFC8628-5.1
-test('a person who guesses gets fewer than 50 attempts in ten minutes, and others are not slowed', async () => {
+test('a person who guesses user codes gets fewer than 50 attempts in ten minutes', async () => {
   const grace = await portal.signedIn(GRACE);
   const begun = await begin(portal, tv);
   const form = await grace.get('/oauth/device');
@@ -583,7 +583,7 @@ test('openid-client signs in with a device code', async () => {
 });
 
 // @shows AS-48.6, AS-2.48
-test('without the switch there is no table, endpoint, metadata member or grant', async () => {
+test('with the device grant off, there is no table, endpoint, metadata member or grant for it', async () => {
   const without = await startPortal();
   onTestFinished(() => without.close());
   for (const path of ['/oauth/device', '/oauth/device_authorization'])
@@ -596,7 +596,7 @@ test('without the switch there is no table, endpoint, metadata member or grant',
   ).rejects.toThrow(/oauth_device_codes/);
 });
 
-describe('the end of access that another process runs while a person answers for a device', () => {
+describe('access that a different process ends while a person answers for a device', () => {
   let own: RunningPortal;
   let box: TestClient;
   let person: Visitor;
@@ -649,7 +649,7 @@ describe('the end of access that another process runs while a person answers for
 
   // @shows AS-31.6, AS-31.8, AS-31.9, AS-48.5
   test.each(COMMANDS)(
-    '%s: an answer that the server is recording begins no access',
+    '%s: an answer that the server is storing gives no access',
     async (command) => {
       const subject = await subjectOfNew();
       const begun = await begin(own, box);
@@ -666,7 +666,7 @@ describe('the end of access that another process runs while a person answers for
 
   // @shows AS-31.6, AS-31.8, AS-31.9, AS-48.5
   test.each(COMMANDS)(
-    '%s: a question that the person saw before cannot be allowed',
+    '%s: a page that the person opened before can no longer allow the device',
     async (command) => {
       await subjectOfNew();
       const begun = await begin(own, box);
@@ -680,7 +680,7 @@ describe('the end of access that another process runs while a person answers for
 
   // @shows AS-31.6, AS-31.8, AS-31.9, AS-48.5
   test.each(COMMANDS)(
-    '%s: a question that the person saw before cannot be denied either',
+    '%s: a page that the person opened before can no longer deny the device',
     async (command) => {
       await subjectOfNew();
       const begun = await begin(own, box);
@@ -694,7 +694,7 @@ describe('the end of access that another process runs while a person answers for
   );
 
   // @shows AS-31.6, AS-48.5
-  test('after oauth:person:revoke, the person can enter the code again and allow the request', async () => {
+  test('after oauth:person:revoke, the person can enter the code again and allow the device', async () => {
     await subjectOfNew();
     const begun = await begin(own, box);
     await enter(person, begun.user_code);
@@ -704,7 +704,7 @@ describe('the end of access that another process runs while a person answers for
   });
 
   // @shows AS-31.9
-  test('oauth:restored ends each request that no person has answered, and its device gets expired_token', async () => {
+  test('oauth:restored ends each unanswered request, and its device gets expired_token', async () => {
     const begun = await begin(own, box);
     await end('oauth:restored');
     expect(await refusalOf(await poll(own, box, begun))).toEqual([400, 'expired_token']);
@@ -714,7 +714,7 @@ describe('the end of access that another process runs while a person answers for
   });
 });
 
-describe('a device at one of several resources', () => {
+describe('a device that requests one of several resources', () => {
   let several: RunningPortal;
   let client: TestClient;
   let reading: string;
@@ -737,14 +737,14 @@ describe('a device at one of several resources', () => {
   afterAll(() => several.close());
 
   // @shows AS-48.5
-  test('the person sees the requested one', async () => {
+  test('is shown to the person with this resource', async () => {
     const begun = await begin(several, client, { scope: 'notes:read', resource: reading });
     const page = await enter(await several.signedIn(ADA), begun.user_code);
     expect(await textOf(page)).toContain('For use with Notes to read');
   });
 
   // @shows AS-48.2
-  test('gets no tokens for another resource, and its code stays valid', async () => {
+  test('gets no tokens for a different resource, and its code stays valid', async () => {
     const begun = await begin(several, client, { scope: 'notes:read', resource: reading });
     await decide(await several.signedIn(ADA), begun);
     const form = { grant_type: DEVICE_GRANT, device_code: begun.device_code };
@@ -761,7 +761,7 @@ describe('a device at one of several resources', () => {
 });
 
 // @shows AS-48.5
-test.each(['Bearer x', 'DPoP x'])('the page refuses a request with the token %s', async (sent) => {
+test.each(['Bearer x', 'DPoP x'])('the device page refuses a form with the token %s', async (sent) => {
   const headers = { Authorization: sent };
   for (const method of ['GET', 'POST']) {
     const response = await fetch(`${portal.url}/oauth/device`, {
@@ -775,7 +775,7 @@ test.each(['Bearer x', 'DPoP x'])('the page refuses a request with the token %s'
 });
 
 // @shows AS-44.6, AS-48.2
-test('ID tokens of devices say when the person authenticated who allowed it', async () => {
+test('the ID token of a device contains when the person who allowed it authenticated', async () => {
   const knowing = await startPortal({
     clock: () => Date.now() + ahead,
     hostClock: () => Date.now() + ahead,
@@ -797,7 +797,7 @@ test('ID tokens of devices say when the person authenticated who allowed it', as
 });
 
 // @shows AS-48.1
-test('a page of another origin cannot read the codes of a device', async () => {
+test('a page of a different origin cannot read device codes', async () => {
   const response = await fetch(`${portal.url}/oauth/device_authorization`, {
     method: 'POST',
     headers: { Origin: 'https://elsewhere.example' },

@@ -11,8 +11,8 @@ const PICTURES = globSync('docs/diagrams/*.svg', { cwd: ROOT }).toSorted();
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const head = 'kind: sequence\ntitle: A\ndescription: B\n';
 
-describe('the diagrams', () => {
-  test.each(PICTURES)('%s is drawn from a text, has a description, and loads nothing', (file) => {
+describe('the diagrams of the documentation', () => {
+  test.each(PICTURES)('are drawn from a text, have a description, and load nothing: %s', (file) => {
     const drawn = read(file);
     const source = parse(file, read(file.replace('.svg', '.txt')));
     expect(drawn).toContain(`>${source.title}</title>`);
@@ -22,7 +22,7 @@ describe('the diagrams', () => {
     expect(drawn.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:\/\//);
   });
 
-  test('each is shown on a page, with alternative text', () => {
+  test('are each shown on a page, with alternative text', () => {
     const pages = globSync(['*.md', 'docs/*.md'], { cwd: ROOT }).map(read).join('\n');
     for (const file of PICTURES)
       expect(pages, file).toMatch(
@@ -30,7 +30,7 @@ describe('the diagrams', () => {
       );
   });
 
-  test('a text that does not fit, or that names something unknown, is an error', () => {
+  test('are refused if a text does not fit or contains an unknown name', () => {
     const draw = (lines: string) => () =>
       sequence('x', parse('x', `${head}lane a: A\nlane b: B\n${lines}`));
     expect(draw('a -> b: hello')).not.toThrow();
@@ -39,13 +39,13 @@ describe('the diagrams', () => {
     expect(draw('a => b: hello')).toThrow('what is');
   });
 
-  test('markup in a text is shown literally', () => {
+  test('show markup in a text literally', () => {
     const drawn = sequence('x', parse('x', `${head}lane a: A\nlane b: <b>&\na -> b: "1"`));
     expect(drawn).toContain('&lt;b&gt;&amp;');
     expect(drawn).toContain('&quot;1&quot;');
   });
 
-  test('the diagram of the store has exactly the tables that exist', async () => {
+  test('show exactly the existing tables in the diagram of the store', async () => {
     const source = parse('store', read('docs/diagrams/store.txt'));
     const without = {
       ...source,

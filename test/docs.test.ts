@@ -61,7 +61,7 @@ async function install(): Promise<void> {
 const nameOf = (page: string) => page.replaceAll(/[^\w]+/g, '-');
 const folderOf = ({ page }: CodeBlock) => path.join(folder, nameOf(page));
 
-describe('the code in the fences of a page', () => {
+describe('the code blocks of the documentation', () => {
   const pages = [...new Set(COMPILED.map(({ page }) => page))];
   let output: readonly string[];
   beforeAll(async () => {
@@ -85,16 +85,16 @@ describe('the code in the fences of a page', () => {
   });
 
   // @shows HOST-5.1
-  test.each(pages)('compiles: %s', (page) => {
+  test.each(pages)('compile: %s', (page) => {
     expect(output.filter((line) => line.startsWith(`${nameOf(page)}/`))).toEqual([]);
   });
 
-  test('compiles without other messages', () => {
+  test('compile without any other message', () => {
     const known = new Set(pages.map(nameOf));
     expect(output.filter((line) => !known.has(line.split('/')[0] ?? ''))).toEqual([]);
   });
 
-  test('is part of the tested file that it names', () => {
+  test('are part of the tested file that they name', () => {
     const parts = BLOCKS.filter(({ partOf }) => partOf !== null);
     const wrong = parts.filter(({ partOf, code }) => {
       const file = path.join(ROOT, partOf ?? '');
@@ -106,7 +106,7 @@ describe('the code in the fences of a page', () => {
     );
   });
 
-  test('installs packages that the tests have too', () => {
+  test('install only packages that the tests use too', () => {
     const lines = BLOCKS.filter(
       ({ info, page }) => info[0] === 'sh' && page.startsWith('docs/mounting/'),
     )
@@ -126,11 +126,11 @@ describe('the code in the fences of a page', () => {
   });
 });
 
-describe('the program of a page, run with the commands on the page', () => {
+describe('a program of the documentation, run with the commands on its page', () => {
   // @shows HOST-5.1
   test.each(
     PROGRAMS.slice(0, SCALE.documentedPrograms).map((block) => [block.page, block] as const),
-  )('%s: a person mistypes, signs in, allows, and the token opens the API', async (_, block) => {
+  )('%s: a person signs in after a mistyped password and allows, and the token works', async (_, block) => {
     const port = await freePort();
     const url = `http://localhost:${port}`;
     const running = start(block, port);

@@ -60,12 +60,12 @@ async function examinedAt(publicUrl: string, patience?: number) {
   return examined(portal, patience);
 }
 
-describe('the public address, with --online', () => {
+describe('oauth:server:doctor --online fetches the public address', () => {
   // @shows AS-13.25
   test.each([
     ['is fetched, if the application mounts the endpoint that serves it', true],
     ['is missing, if the application mounts only the authorization server', false],
-  ])('the metadata of the resource %s', async (_, mounts) => {
+  ])('and the metadata of the resource %s', async (_, mounts) => {
     const port = await freePort();
     const url = `http://localhost:${port}`;
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-online-'));
@@ -116,7 +116,7 @@ describe('the public address, with --online', () => {
     expect(checks.find(({ part }) => part === 'endpoints')?.detail).not.toContain('--online');
   });
 
-  test('is fetched and compared, and so is the key set', async () => {
+  test('and compares the metadata and the key set', async () => {
     const portal = await behind([{ appends: true }], 1);
     const found = await examined(portal);
     expect(found['public address']).toMatchObject({
@@ -129,7 +129,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('is fetched only with the option, and the doctor mentions this', async () => {
+  test('only with the option, and mentions the option otherwise', async () => {
     const { application, server } = keep(
       await startPortal({ config: { public_url: 'https://portal.invalid' } }),
     );
@@ -141,7 +141,7 @@ describe('the public address, with --online', () => {
     );
   });
 
-  test('where no server listens', async () => {
+  test('where no server is listening', async () => {
     const found = await examinedAt(`http://127.0.0.1:${await freePort()}`);
     expect(found['public address']).toMatchObject({
       outcome: 'failing',
@@ -165,7 +165,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('without TLS, or with a certificate that is not trusted', async () => {
+  test('without TLS, or with an untrusted certificate', async () => {
     const plain = keep(await startServer((_, outgoing) => outgoing.end('{}')));
     const found = await examinedAt(plain.url.replace('http:', 'https:'));
     expect(found['public address']).toMatchObject({
@@ -195,7 +195,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('that leads elsewhere: a redirect is not followed, and a page is not a document', async () => {
+  test('that redirects, or returns a page in place of JSON, without following the redirect', async () => {
     let asked = 0;
     const redirecting = keep(
       await startServer((_, outgoing) => {
@@ -221,7 +221,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('is requested as JSON, bypassing caches', async () => {
+  test('with an Accept header for JSON, bypassing caches', async () => {
     const asked: IncomingHttpHeaders[] = [];
     const listening = keep(
       await startServer(({ headers }, outgoing) => {
@@ -234,7 +234,7 @@ describe('the public address, with --online', () => {
   });
 
   test.each([
-    ['with another status', 500, (issuer: string) => JSON.stringify({ issuer })],
+    ['with a different status', 500, (issuer: string) => JSON.stringify({ issuer })],
     ['that is not an object', 200, (issuer: string) => JSON.stringify(issuer)],
     [
       'of more than a megabyte',
@@ -258,7 +258,7 @@ describe('the public address, with --online', () => {
   });
 
   // @shows AS-13.15
-  test('where another issuer responds', async () => {
+  test('where a server with a different issuer responds', async () => {
     const other = keep(await startPortal());
     const own = other.url.replace('localhost', '127.0.0.1');
     expect((await examinedAt(own))['public address']).toMatchObject({
@@ -270,7 +270,7 @@ describe('the public address, with --online', () => {
   });
 
   // @shows AS-13.15
-  test('where a process with another key directory responds', async () => {
+  test('where a process with a different key directory responds', async () => {
     const proxy = keep(await startProxy());
     const config = { public_url: proxy.url };
     const here = keep(await startPortal({ config }));
@@ -290,17 +290,17 @@ describe('the public address, with --online', () => {
   // @shows AS-13.15
   test.each<[what: string, change: (keys: Record<string, string>[]) => unknown, says: RegExp]>([
     [
-      'another modulus',
+      'a different modulus',
       (keys) => keys.filter((key) => 'n' in key).map((key) => (key['n'] = 'AQAB')),
       / does not have \S+, and also has /,
     ],
     [
-      'another point',
+      'a different point',
       (keys) => keys.filter((key) => 'x' in key).map((key) => (key['x'] = 'AQAB')),
       / does not have \S+, and also has /,
     ],
     [
-      'another name',
+      'a different name',
       (keys) => keys.map((key) => (key['kid'] = 'AQAB')),
       / does not have .*, and also has AQAB/,
     ],
@@ -331,11 +331,11 @@ describe('the public address, with --online', () => {
   });
 });
 
-describe('probes at the public address', () => {
+describe('the doctor checks the health probes at the public address', () => {
   const NEWEST = 'SELECT name FROM portico_migrations ORDER BY name DESC LIMIT 1';
 
   // @shows AS-29.12
-  test('ready, not ready with the reason, or shutting down', async () => {
+  test('and reports ready, not ready with the reason, or shutting down', async () => {
     const portal = await behind([{}], 0);
     expect((await examined(portal))['readiness']).toMatchObject({
       outcome: 'ok',
@@ -356,7 +356,7 @@ describe('probes at the public address', () => {
   });
 
   // @shows AS-29.12
-  test('that reach no process are not failures; without probes, the doctor sends no request', async () => {
+  test('and reports no failure if they reach no process; with probes off, it sends no request', async () => {
     const portal = keep(await startPortal());
     for (const answer of [
       'not found',
@@ -388,7 +388,7 @@ describe('probes at the public address', () => {
   });
 });
 
-describe('what reaches the process through the proxies', () => {
+describe('the doctor checks what the process receives through the proxies', () => {
   test.each<[what: string, chain: readonly ProxyOptions[], trusted: number, says: string]>([
     [
       'no proxy that appends',
@@ -411,7 +411,7 @@ describe('what reaches the process through the proxies', () => {
     ['one that writes ports', [{ appends: '198.51.100.7:4711' }], 1, '1 proxy appends'],
     ['one that is asked from this machine', [{ appends: true }], 1, 'trusted_proxies should be 1'],
     ['two proxies', [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }], 2, '2 proxies append'],
-  ])('passes with %s', async (_, chain, trusted, says) => {
+  ])('and passes with %s', async (_, chain, trusted, says) => {
     const found = await examined(await behind(chain, trusted));
     expect(found['proxies']).toMatchObject({ outcome: 'ok', remedy: null });
     expect(found['proxies']?.detail).toContain(says);
@@ -450,7 +450,7 @@ describe('what reaches the process through the proxies', () => {
       /accepted a forged client address/,
       /if there is a proxy in front of the process, make it append .*\. Otherwise, set trusted_proxies to 0\./,
     ],
-  ])('fails when %s', async (_, chain, trusted, says, remedy) => {
+  ])('and fails when %s', async (_, chain, trusted, says, remedy) => {
     const found = await examined(await behind(chain, trusted));
     expect(found['proxies']).toMatchObject({ outcome: 'failing' });
     expect(found['proxies']?.detail).toMatch(says);
@@ -458,7 +458,7 @@ describe('what reaches the process through the proxies', () => {
   });
 
   // @shows AS-13.15
-  test("warns if the process sees another address than the caller's, and no proxy appends", async () => {
+  test('and warns if the process sees a wrong caller address, and no proxy appends the right one', async () => {
     const found = await examined(await behind([{ from: '127.0.0.2' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
@@ -472,7 +472,7 @@ describe('what reaches the process through the proxies', () => {
   });
 
   // @shows AS-13.15
-  test('warns about another host and another scheme', async () => {
+  test('and warns about a different host or scheme', async () => {
     const found = await examined(await behind([{ host: 'backend:3000', proto: 'https' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
@@ -487,7 +487,7 @@ describe('what reaches the process through the proxies', () => {
 
   // @shows AS-13.15
   test.each(['http', 'HTTP', 'http, https'])(
-    'passes if X-Forwarded-Proto is %s, and X-Forwarded-Host has the host that another replaced',
+    'and passes if X-Forwarded-Proto is %s, and X-Forwarded-Host has the original host',
     async (proto) => {
       const portal = await behind([{ host: 'backend:3000', saysHost: true, proto }], 0);
       const { host } = new URL(portal.url);
@@ -500,7 +500,7 @@ describe('what reaches the process through the proxies', () => {
     },
   );
 
-  test('says if the answer with what the process saw does not come back', async () => {
+  test('and warns if the response lacks the report of the process', async () => {
     const found = await examined(await behind([{ drops: 'portico-doctor' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
@@ -510,7 +510,7 @@ describe('what reaches the process through the proxies', () => {
     });
   });
 
-  test('needs a signing key of any algorithm', async () => {
+  test('with a signing key of any algorithm', async () => {
     const proxy = keep(await startProxy());
     const portal = keep(
       await startPortal({ config: { public_url: proxy.url }, signingKey: false }),
@@ -522,7 +522,7 @@ describe('what reaches the process through the proxies', () => {
   });
 
   // @shows AS-13.15
-  test('reveals nothing without the keys', async () => {
+  test('without revealing anything to a caller that lacks the keys', async () => {
     const questions: string[] = [];
     // A proxy may record the request and replay it.
     const hears = ({ 'portico-doctor': question }: IncomingHttpHeaders) => {
@@ -567,7 +567,7 @@ describe('what reaches the process through the proxies', () => {
     expect(Buffer.from(sealed, 'base64url').toString('latin1')).not.toContain('127.0.0.1');
   });
 
-  test('a question is valid for five minutes', async () => {
+  test('with a request that is valid for five minutes', async () => {
     const behindClock = Date.now() - 301_000;
     const proxy = keep(await startProxy());
     const portal = keep(
@@ -580,7 +580,7 @@ describe('what reaches the process through the proxies', () => {
 
 describe('oauth:server:doctor --online', () => {
   // @shows AS-13.15
-  test('asks a running process, and exits with 1 for a wrong PUBLIC_URL', async () => {
+  test('checks a running process, and exits with 1 for a wrong PUBLIC_URL', async () => {
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-online-'));
     keep({ close: () => rm(storage, { recursive: true, force: true }) });
     const proxy = keep(await startProxy({ appends: '198.51.100.7' }));

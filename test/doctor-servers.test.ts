@@ -233,7 +233,7 @@ const ON_MARIADB: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-describe('the doctor, about the engine', () => {
+describe('the doctor, about the database server', () => {
   // @shows AS-13.17
   test.each(Object.entries(isPostgres ? ON_POSTGRES : ON_MARIADB))('%s', async (_, examination) => {
     await expect(examination()).resolves.toBeUndefined();

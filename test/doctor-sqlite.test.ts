@@ -37,7 +37,7 @@ function opened(url: string): OpenedDatabase {
 }
 
 // @shows AS-13.17
-test("Portico's own file passes, and the doctor says where it is", async () => {
+test('the doctor accepts the default SQLite file, and prints its path', async () => {
   const { database } = portal.application;
   expect(await findings(database, 'durability')).toMatchObject([
     { outcome: 'ok', detail: expect.stringContaining('journal_mode wal') },
@@ -53,7 +53,7 @@ test("Portico's own file passes, and the doctor says where it is", async () => {
 });
 
 // @shows AS-13.17
-test('a file that is written with weaker durability', async () => {
+test('the doctor reports SQLite settings with weaker durability', async () => {
   const store = openOwnStore(portal.env['DATABASE_URL'] ?? '');
   onTestFinished(() => store.close());
   await store.execute('PRAGMA synchronous = NORMAL');
@@ -73,7 +73,7 @@ async function openNewFile() {
 }
 
 // @shows AS-13.17
-test('a file without WAL, where a crash may bring back the journal of a confirmed commit', async () => {
+test('the doctor reports a SQLite file without WAL, where a crash can undo a confirmed commit', async () => {
   const store = await openNewFile();
   await store.execute('PRAGMA synchronous = FULL');
   expect(await findings(store, 'durability')).toMatchObject([
@@ -84,7 +84,7 @@ test('a file without WAL, where a crash may bring back the journal of a confirme
 });
 
 // @shows AS-13.17
-test('a file whose journal is in memory', async () => {
+test('the doctor reports a SQLite file whose journal is in memory', async () => {
   const store = await openNewFile();
   await store.execute('PRAGMA journal_mode = MEMORY');
   expect(await findings(store, 'durability')).toMatchObject([
@@ -92,14 +92,14 @@ test('a file whose journal is in memory', async () => {
   ]);
 });
 
-test('a database in memory', async () => {
+test('the doctor reports a SQLite database in memory', async () => {
   expect(await findings(opened('sqlite::memory:'), 'database file')).toMatchObject([
     { outcome: 'ok', detail: expect.stringContaining('all data is lost when the process ends') },
   ]);
 });
 
 // @shows AS-13.2
-test('a database without tables is reported without a schema, and nothing is written to find that out', async () => {
+test('the doctor reports a missing schema without writing to the database', async () => {
   const empty = opened('sqlite::memory:');
   const migrations = () => migrationStatus(empty, oauthServerMigrations);
   const { checks, healthy } = await examine({ database: empty, migrations }, portal.server);

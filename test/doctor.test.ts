@@ -56,7 +56,7 @@ async function withView(content: string, use: (folder: string) => Promise<void>)
 
 describe('the doctor', () => {
   // @shows AS-8.3
-  test('finds no fault in a portal that works', async () => {
+  test('finds no problem in a working portal', async () => {
     const portal = await startPortal();
     try {
       await registerClient(portal);
@@ -74,7 +74,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-8.3
-  test('reads the clients page by page: of a million it keeps only those that it names', async () => {
+  test('reads the clients page by page: of a million it keeps only those that it reports', async () => {
     const everything = { dpop: 'accept', private_key_jwt: true, registration: 'open' };
     const portal = await startPortal({
       config: { oauth_server: { ...everything, client_id_metadata_documents: true } },
@@ -99,7 +99,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-24.6, AS-25.8
-  test('names the clients that require what is switched off', async () => {
+  test('reports the clients that require a feature that is off', async () => {
     const portal = await startPortal({
       config: { oauth_server: { dpop: 'accept', pushed_authorization_requests: 'accept' } },
     });
@@ -138,7 +138,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.30
-  test('does not report a client with a document: it is read again when a person arrives with it', async () => {
+  test('does not report a client with a document, which is read again when a person arrives', async () => {
     const host = await startDocumentHost();
     const all = {
       client_id_metadata_documents: true,
@@ -200,7 +200,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.31
-  test("lists a rotation until the replaced secret ends, to the second, by the server's clock", async () => {
+  test('lists a rotation until the old secret expires, to the second, by the clock of the server', async () => {
     const clock = createClock();
     const portal = await startPortal({ clock: clock.now });
     try {
@@ -236,7 +236,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-27.5
-  test('what a server with the profile fapi2, and its clients, lack', async () => {
+  test('reports what a server with the profile fapi2, and its clients, lack', async () => {
     const all = { dpop: 'accept', private_key_jwt: true, pushed_authorization_requests: 'accept' };
     const able = await startPortal({ config: { oauth_server: all } });
     const databaseUrl = able.env['DATABASE_URL'] ?? '';
@@ -284,7 +284,7 @@ describe('the doctor', () => {
     }
   });
 
-  test('examines an application without the kit, which has only a store and a schema', async () => {
+  test('works for an application without the kit, which has only a store and a schema', async () => {
     const portal = await startPortal();
     try {
       await registerClient(portal);
@@ -323,7 +323,7 @@ describe('the doctor', () => {
   test.each([
     ['1, which is not a yes of a hasher', (isRight: boolean) => (isRight ? 1 : 0)],
     ['a result with a flag in it', (isRight: boolean) => ({ isRight })],
-  ])('a hasher that returns %s', async (_, said) => {
+  ])('reports a hasher that returns %s', async (_, said) => {
     const passwordHasher: PasswordHasher = {
       hash: (password) => CHEAP.hash(password),
       verify: async (password, hash) =>
@@ -335,7 +335,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-6.12
-  test('an endpoint that the session-wide check blocks', async () => {
+  test('reports an endpoint that the session-wide check blocks', async () => {
     expect(await finding('csrf_exempt_routes', {})).toMatchObject({
       outcome: 'ok',
       detail: 'the protocol endpoints are exempt from the CSRF check',
@@ -347,7 +347,7 @@ describe('the doctor', () => {
     });
   });
 
-  test("a host's own consent view that throws, or whose form cannot be answered", async () => {
+  test('reports a custom consent view that throws or whose form cannot be answered', async () => {
     await withView('<p>\n<%= it.nothing.here %>', async (views) => {
       expect(await finding('views', { views })).toMatchObject({
         outcome: 'failing',
@@ -375,7 +375,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-1.7
-  test('a sign-in route that exists: by its name, by its path, or as the host says', async () => {
+  test('finds the sign-in route by its name, by its path, or as the host reports it', async () => {
     expect(await finding('sign-in route', {})).toMatchObject({ outcome: 'ok', detail: 'login' });
     const config = { oauth_server: { login_route: '/own/sign-in' } };
     expect(await finding('sign-in route', { config })).toMatchObject({
@@ -399,7 +399,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-1.7
-  test('a sign-in route that is missing', async () => {
+  test('reports a missing sign-in route', async () => {
     const config = { oauth_server: { login_route: 'signin' } };
     expect(await finding('sign-in route', { config })).toMatchObject({
       outcome: 'failing',
@@ -408,7 +408,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.2
-  test('a view that does not compile, with file and line, also in the log of a page that needs it', async () => {
+  test('reports a view that does not compile, with file and line, which the log of its page has too', async () => {
     await withView('<h1>\n<% if (it.person) { %>\n</h1>', async (views) => {
       const place = `${path.join(views, 'oauth', 'consent.eta')}:2: '{' is never closed`;
       const portal = await startPortal({ views });
@@ -432,7 +432,7 @@ describe('the doctor', () => {
     });
   });
 
-  test("an application's view that no page uses is a warning", async () => {
+  test('warns about a view of the application that no page uses', async () => {
     await withView('<form>request_id csrf_token decision', async (views) => {
       await rm(path.join(views, 'oauth'), { recursive: true });
       await writeFile(path.join(views, 'news.eta'), '\n\n<%= it.name( %>');
@@ -444,7 +444,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.2
-  test('an unreadable signing key is named', async () => {
+  test('reports an unreadable signing key by name', async () => {
     const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({
       format: 'jwk',
     });
@@ -484,7 +484,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.2
-  test('a key or key directory that other accounts may open is a failure', async () => {
+  test('fails if other accounts can open a key or the key directory', async () => {
     const directory = await finding('signing key', {}, ({ server }) =>
       chmod(server.config.key_path, 0o750),
     );
@@ -503,7 +503,7 @@ describe('the doctor', () => {
     });
   });
 
-  test('a client with a scope that is no longer offered', async () => {
+  test('reports a client with a scope that is no longer offered', async () => {
     const found = await finding('clients', {}, async (portal) => {
       await registerClient(portal);
       await portal.application.database.execute(
@@ -517,7 +517,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-33.10
-  test("an administrator's permission that a scope has too, by default or by configuration", async () => {
+  test('reports an administrator permission that a scope requires too, by default or configuration', async () => {
     const found = (oauth_server: object) => finding('administration', { config: { oauth_server } });
     const warned = (scope: string) => ({
       outcome: 'warning',
@@ -532,7 +532,7 @@ describe('the doctor', () => {
     expect(await found({})).toBeUndefined();
   });
 
-  test('no client is fine if clients register themselves', async () => {
+  test('accepts that there are no clients if clients can register themselves', async () => {
     const found = (oauth_server: object) =>
       finding('clients', { config: { oauth_server: { ...oauth_server } } });
     const alone = await found({});
@@ -553,7 +553,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.25
-  test('who registered themselves, and whether registration is possible', async () => {
+  test('reports which clients registered themselves, and whether registration is possible', async () => {
     const registering = (
       mode: string,
       harm: (portal: RunningPortal) => Promise<unknown> = async () => {},
@@ -600,7 +600,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.25
-  test('an initial access token that has ended registers no client: to the second, and to the last use', async () => {
+  test('warns once the last initial access token has expired or was used up, to the second', async () => {
     const clock = createClock();
     const config = { oauth_server: { registration: 'initial_access_token' } };
     const portal = await startPortal({ clock: clock.now, config });
@@ -628,7 +628,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.25
-  test('documents: from which hosts, and which are blocked', async () => {
+  test('reports from which hosts metadata documents are, and which are blocked', async () => {
     const block = (portal: RunningPortal) =>
       portal.server.clients.revoke('https://client.example/client.json');
     const documents = (switched: boolean | { allowed_hosts: string[] }, harm = block) =>
@@ -651,7 +651,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.25
-  test('the metadata that challenges name, also if a route of the application replaces it', async () => {
+  test('checks the metadata that challenges link to, also if a route of the application replaces it', async () => {
     const challenging = (url: string) => ({
       oauth_server: { challenge: true, audience: `${url}/api` },
     });
@@ -684,7 +684,7 @@ describe('the doctor', () => {
 
   // @shows AS-1.7
   // @shows AS-29.11
-  test('a store that answers reads and refuses writes', async () => {
+  test('reports a store that answers reads and refuses writes', async () => {
     const portal = await startPortal();
     const { application } = portal;
     const { database } = application;
@@ -714,7 +714,7 @@ describe('the doctor', () => {
     }
   });
 
-  test('a store that is down', async () => {
+  test('reports a store that is down', async () => {
     const portal = await startPortal();
     await portal.application.database.close();
     const { checks, healthy } = await examine(portal.application, portal.server);
@@ -729,7 +729,7 @@ describe('the doctor', () => {
     await portal.close();
   });
 
-  test('endpoints served by something else are a failure: with another issuer, or another status', async () => {
+  test('fails if an endpoint is served by something else: a different issuer or status', async () => {
     const portal = await startPortal();
     try {
       const found = async (answer: Response) => {
@@ -751,7 +751,7 @@ describe('the doctor', () => {
     }
   });
 
-  test('endpoints that the application mounts itself are not fetched', async () => {
+  test('does not fetch endpoints that the application mounts itself', async () => {
     const config = { oauth_server: { routes: false } };
     const found = await finding('endpoints', { config });
     expect(found).toMatchObject({

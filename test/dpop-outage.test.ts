@@ -70,9 +70,9 @@ async function exchange(client: TestClient): Promise<Tokens> {
 const refresh = (client: TestClient, token: string, proof: string | null) =>
   requestWithProof(portal, client, proof, { grant_type: 'refresh_token', refresh_token: token });
 
-describe.each([true, false])('for a client that is public: %s', (isPublic) => {
+describe.each([true, false])('DPoP for a client that is public: %s', (isPublic) => {
   // @shows AS-18.24, AS-24.4
-  test('a refresh whose response was lost is answered for the same key with a new proof, and for no other key', async () => {
+  test('after a lost refresh response, answers a retry only for the same key, with a new proof', async () => {
     const client = await registerClient(portal, { public: isPublic });
     const { refresh_token: token } = await exchange(client);
     const proof = newProof();
@@ -93,7 +93,7 @@ describe.each([true, false])('for a client that is public: %s', (isPublic) => {
 
   // @shows AS-24.3
   test.each(['after it took effect', 'before it took effect'] as const)(
-    'if the row of a proof is lost %s: 503, the code or token stays valid, and the next proof is accepted',
+    'if the row of a proof is lost %s: 503, the code or token stays valid, and a new proof works',
     async (how) => {
       const client = await registerClient(portal, { public: isPublic });
       const { refresh_token: token } = await exchange(client);

@@ -33,7 +33,7 @@ const newService = () =>
 const FORM = { grant_type: 'client_credentials' };
 
 // @shows AS-24.3, RFC9449-11.1
-test('exactly one process accepts the proof', async () => {
+test('exactly one of several processes accepts the same DPoP proof', async () => {
   const [key, client] = [newDpopKey(), await newService()];
   for (let round = 0; round < SCALE.raceRounds; round += 1) {
     const proof = tokenProof(key, one.server.issuer, Date.now());
@@ -47,7 +47,7 @@ test('exactly one process accepts the proof', async () => {
 });
 
 // @shows AS-24.7
-test('a nonce of either process is valid in both', async () => {
+test('a DPoP nonce of either process is valid in both', async () => {
   const { other: third, process: process3 } = await startBeside(one, {}, withNonces);
   closing.push(() => process3.stop());
   const { other: fourth, process: process4 } = await startBeside(one, {}, withNonces);

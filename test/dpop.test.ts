@@ -157,9 +157,9 @@ async function reasonOf(response: Response, at = portal): Promise<unknown> {
   return known.find((line) => line['requestId'] === id)?.['detail'];
 }
 
-describe('With DPoP off', () => {
+describe('with DPoP off', () => {
   // @shows AS-24.1
-  test('no metadata mentions it, and a proof is an unknown header field', async () => {
+  test('no metadata mentions DPoP, and the header is ignored', async () => {
     const off = await start({});
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       expect(await (await fetch(`${off.url}/.well-known/${name}`)).text()).not.toContain('dpop');
@@ -175,7 +175,7 @@ describe('With DPoP off', () => {
   });
 
   // @shows AS-24.1
-  test('no client that requires it can be registered, and a document that requires it is refused', async () => {
+  test('a client or document that requires DPoP is refused', async () => {
     const off = await start({ registration: 'open' });
     await expect(registerClient(off, { dpopBoundAccessTokens: true })).rejects.toThrow(
       /oauth_server:dpop is off/,
@@ -185,7 +185,7 @@ describe('With DPoP off', () => {
   });
 
   // @shows AS-24.6
-  test('what was bound or required before is not issued unbound', async () => {
+  test('tokens that were bound, or whose client requires bound tokens, are not issued unbound', async () => {
     const key = newDpopKey();
     const off = await startBeside(portal, { dpop: 'off' });
     const demanding = await newService(portal, { dpopBoundAccessTokens: true });
@@ -205,7 +205,7 @@ describe('With DPoP off', () => {
   });
 
   // @shows AS-24.6, AS-25.8
-  test('a client that updates its registration in the meantime keeps the requirement', async () => {
+  test('a client that updates its registration keeps the requirement', async () => {
     const switches = {
       dpop: 'accept',
       pushed_authorization_requests: 'accept',
@@ -243,7 +243,7 @@ describe('With DPoP off', () => {
   });
 
   // @shows AS-2.25
-  test('a configuration that requires it nevertheless does not start', async () => {
+  test('the other DPoP settings prevent the start', async () => {
     await expect(
       start({ scopes: { 'notes:read': { label: 'Read', dpop: true } } }),
     ).rejects.toThrow(/oauth_server:scopes:notes:read:dpop/);
@@ -267,10 +267,10 @@ async function registerItself(
   return (await response.json()) as Readonly<Record<string, unknown>>;
 }
 
-describe('A token request with a proof', () => {
+describe('a token request with a proof', () => {
   // @shows AS-24.1, RFC9449-5.1
   // @shows RFC10017-9.2
-  test('is announced in the metadata with its algorithms, and pages of other origins may send one', async () => {
+  test('is announced in the metadata with its algorithms, and pages of other origins can send it', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const response = await fetch(`${portal.url}/.well-known/${name}`);
       expect(await response.json()).toMatchObject({
@@ -298,7 +298,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.2
-  test('does not affect a request without one, which gets a bearer token as before', async () => {
+  test('does not affect requests without a proof, which get a bearer token', async () => {
     const tokens = await tokensOf(await exchange(application, await codeOf(application), null));
     expect(tokens.token_type).toBe('Bearer');
     expect(await boundTo(tokens.access_token)).toEqual(UNBOUND);
@@ -306,7 +306,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3, RFC9449-5b, RFC9449-11.1
-  test('with a wrong, old or used proof leaves the code or token valid, and the log contains the reason', async () => {
+  test('that is wrong, old or used leaves the code or token valid, and the log has the reason', async () => {
     const key = newDpopKey();
     const once = proof(key);
     await tokensOf(await forService(once));
@@ -341,7 +341,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3
-  test('that is repeated exactly is refused for its proof, and ends nothing', async () => {
+  test('that is repeated exactly is refused because of its proof, and ends nothing', async () => {
     for (const client of [application, await registerClient(portal)]) {
       const key = newDpopKey();
       const [code, exchanged, refreshed] = [await codeOf(client), proof(key), proof(key)];
@@ -357,7 +357,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3
-  test('with nothing valid to exchange is not recorded: anyone may know the id of a public client', async () => {
+  test('with nothing valid to exchange stores no proof', async () => {
     const { database } = portal.application;
     const written = async () =>
       (await database.execute<{ n: number }>('SELECT COUNT(*) AS n FROM oauth_single_uses')).rows[0]
@@ -373,7 +373,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3, RFC9449-4.3c
-  test('accepts a proof within a minute of clock difference, and for a minute after it was made', async () => {
+  test('accepts a proof for one minute, with up to a minute of clock difference', async () => {
     const key = newDpopKey();
     const at = (seconds: number) =>
       forService(proof(key, { iat: Math.floor(clock.now() / 1000) + seconds }));
@@ -382,7 +382,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3
-  test('of another client gets the same error, without checking whose key it is', async () => {
+  test('can use a key that a different client uses too', async () => {
     const key = newDpopKey();
     const other = await newService();
     expect(await boundTo((await tokensOf(await forService(proof(key)))).access_token)).toEqual(
@@ -393,7 +393,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.8
-  test('gives a token that is revoked like any other', async () => {
+  test('gives a token that can be revoked like any other token', async () => {
     const { access_token: token } = await tokensOf(await forService(proof(newDpopKey())));
     const basic = Buffer.from(`${service.id}:${service.secret}`).toString('base64');
     const headers = { Authorization: `Basic ${basic}` };
@@ -405,9 +405,9 @@ describe('A token request with a proof', () => {
   });
 });
 
-describe('The refresh token', () => {
+describe('a refresh token', () => {
   // @shows AS-24.4, RFC9449-5c
-  test('of a public client is bound to the key of the exchange; after a request with another key or no key it stays valid', async () => {
+  test('of a public client is bound to the key of the exchange, and stays valid if a key is wrong', async () => {
     const key = newDpopKey();
     const first = await tokensOf(
       await exchange(application, await codeOf(application), proof(key)),
@@ -434,7 +434,7 @@ describe('The refresh token', () => {
   });
 
   // @shows AS-24.4
-  test('that a thief binds first ends with its owner’s next use, with or without a proof', async () => {
+  test('that a thief binds first ends when its owner uses it, with or without a proof', async () => {
     const thief = newDpopKey();
     for (const [uses, own] of [
       [1, () => null],
@@ -455,7 +455,7 @@ describe('The refresh token', () => {
   });
 
   // @shows AS-24.4
-  test('of a public client that was used without a key is not answered again for one: it ends', async () => {
+  test('of a public client that was used without a key ends if it is sent again with a key', async () => {
     const first = await tokensOf(await exchange(application, await codeOf(application), null));
     const second = await tokensOf(await refresh(application, first.refresh_token, null));
     await expectRefused(
@@ -466,7 +466,7 @@ describe('The refresh token', () => {
   });
 
   // @shows AS-24.4, RFC9449-5c
-  test('of a confidential client is bound by its authentication: each access token gets the key of its request', async () => {
+  test('of a confidential client is not bound: each access token has the key of its request', async () => {
     const client = await registerClient(portal);
     const [one, other] = [newDpopKey(), newDpopKey()];
     const first = await tokensOf(await exchange(client, await codeOf(client), proof(one)));
@@ -477,7 +477,7 @@ describe('The refresh token', () => {
   });
 
   // @shows AS-24.4
-  test('that was used is answered again only for the same key; another key ends nothing', async () => {
+  test('that was used is answered again only for the same key; a different key ends nothing', async () => {
     for (const client of [application, await registerClient(portal)]) {
       const key = newDpopKey();
       const first = await tokensOf(await exchange(client, await codeOf(client), proof(key)));
@@ -492,7 +492,7 @@ describe('The refresh token', () => {
   });
 
   // @shows AS-24.4
-  test('that is used twice with its key ends the authorization, like any other', async () => {
+  test('that is used twice with its key ends the authorization, as without DPoP', async () => {
     const key = newDpopKey();
     const first = await tokensOf(
       await exchange(application, await codeOf(application), proof(key)),
@@ -513,7 +513,7 @@ describe('The refresh token', () => {
 
 describe('dpop_jkt', () => {
   // @shows AS-24.5, RFC9449-10
-  test('allows the exchange only with this key; with another key or no key the code becomes invalid, as after a wrong verifier', async () => {
+  test('allows the exchange only with this key; a wrong or missing key invalidates the code', async () => {
     const key = newDpopKey();
     const jkt = { dpop_jkt: jktOf(key) };
     for (const client of [application, await registerClient(portal)]) {
@@ -531,7 +531,7 @@ describe('dpop_jkt', () => {
   });
 
   // @shows AS-24.5
-  test('of a confidential client binds the code and not the refresh token', async () => {
+  test('of a confidential client binds the code but not the refresh token', async () => {
     const client = await registerClient(portal);
     const key = newDpopKey();
     const code = await codeOf(client, { dpop_jkt: jktOf(key) });
@@ -540,7 +540,7 @@ describe('dpop_jkt', () => {
   });
 
   // @shows AS-24.5
-  test('stays in effect through sign-in, also if another person signs in instead', async () => {
+  test('stays in effect through sign-in, also if a different person signs in', async () => {
     const key = newDpopKey();
     const visitor = portal.visitor();
     const sent = { dpop_jkt: jktOf(key) };
@@ -566,7 +566,7 @@ describe('dpop_jkt', () => {
   );
 
   // @shows AS-24.5, RFC9449-10.1
-  test('of a pushed request comes from the proof sent with it, and from nothing else', async () => {
+  test('of a pushed request is taken only from the proof sent with it', async () => {
     const key = newDpopKey();
     const proofOf = (claims: Claims = {}) =>
       proof(key, { htu: `${portal.server.issuer}/oauth/par`, ...claims });
@@ -601,7 +601,7 @@ describe('dpop_jkt', () => {
   });
 
   // @shows AS-24.5
-  test('may be sent only once', async () => {
+  test('can be sent only once', async () => {
     const visitor = await portal.signedIn(ADA);
     const url = authorizationUrl(portal, application, { dpop_jkt: jktOf(newDpopKey()) });
     const response = await visitor.get(`${url}&dpop_jkt=${jktOf(newDpopKey())}`);
@@ -609,7 +609,7 @@ describe('dpop_jkt', () => {
   });
 });
 
-describe('Bound tokens are required', () => {
+describe('bound tokens are required', () => {
   // @shows AS-24.6, RFC9449-5.2
   test('by a client: it gets no others, and a code requested without a proof stays usable', async () => {
     const key = newDpopKey();
@@ -638,7 +638,7 @@ describe('Bound tokens are required', () => {
   });
 
   // @shows AS-24.6, AS-5.18
-  test('after a refresh token was used without a proof: it is not answered again with unbound tokens', async () => {
+  test('even if a refresh token was used without a proof: a retry gets no unbound tokens', async () => {
     const strict = await startBeside(portal, { dpop: 'require' });
     const first = await tokensOf(await exchange(application, await codeOf(application), null));
     const second = await tokensOf(await refresh(application, first.refresh_token, null));
@@ -685,7 +685,7 @@ describe('Bound tokens are required', () => {
   });
 
   // @shows AS-22.11
-  test('not by a client that registers itself with an empty value for it', async () => {
+  test('except by a client that registers itself with an empty value for it', async () => {
     for (const empty of [null, '', []]) {
       const registered = await registerItself(portal, { dpop_bound_access_tokens: empty });
       expect(registered['client_id']).toMatch(/^[0-9a-f]{32}$/);
@@ -694,7 +694,7 @@ describe('Bound tokens are required', () => {
   });
 });
 
-describe('A nonce', () => {
+describe('a DPoP nonce', () => {
   let strict: RunningPortal;
   beforeAll(async () => {
     strict = await startBeside(portal, { dpop: 'accept', dpop_nonces: true });
@@ -703,7 +703,7 @@ describe('A nonce', () => {
   const withNonce = (key: ClientKey, nonce: string) => proof(key, { nonce });
 
   // @shows AS-24.7, RFC9449-8
-  test('is given to a client without one, required in each proof, and valid for some minutes', async () => {
+  test('is sent to a client without one, required in each proof, and valid for some minutes', async () => {
     const key = newDpopKey();
     const refused = await forService(proof(key), strict);
     const nonce = nonceOf(refused);
@@ -723,7 +723,7 @@ describe('A nonce', () => {
   });
 
   // @shows AS-24.7
-  test('that is invented, changed, or sealed for something else is invalid', async () => {
+  test('that is invented, changed, or sealed for a different purpose is invalid', async () => {
     const key = newDpopKey();
     const nonce = nonceOf(await forService(proof(key), strict));
     const sealed = await portal.server.sealing.seal('dpop nonce', String(clock.now()));
@@ -733,7 +733,7 @@ describe('A nonce', () => {
   });
 
   // @shows AS-24.7
-  test('of one process is valid in another', async () => {
+  test('of one process is valid in a different process', async () => {
     const key = newDpopKey();
     const nonce = nonceOf(await forService(proof(key), strict));
     const other = await startBeside(portal, { dpop: 'accept', dpop_nonces: true });
@@ -741,7 +741,7 @@ describe('A nonce', () => {
   });
 
   // @shows AS-24.7
-  test('is required before the client is authenticated: its assertion, code and refresh token stay valid', async () => {
+  test('is required before client authentication: assertion, code and refresh token stay valid', async () => {
     const [key, own] = [newDpopKey(), newKey('ES256')];
     const { client } = await portal.server.clients.create({
       name: 'An application with keys',

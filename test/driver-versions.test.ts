@@ -116,7 +116,7 @@ const ids = async () =>
     ({ id }) => id,
   );
 
-test('the tests use the oldest version that package.json allows, and a newer one', async () => {
+test('the tests use the oldest driver version that package.json allows, and a newer one', async () => {
   const require = createRequire(import.meta.url);
   const versionOf = (name: string) =>
     (require(`${name}/package.json`) as { readonly version: string }).version;
@@ -130,7 +130,7 @@ test('the tests use the oldest version that package.json allows, and a newer one
 
 describe.each(WAYS)(`the %s ${DRIVER}, on a pool that is %s`, (...way) => {
   // @shows AS-18.26
-  test('completes an authorization, and answers exactly one of several concurrent uses of a code or refresh token', async () => {
+  test('completes an authorization, and a code or refresh token works once if used concurrently', async () => {
     const created = await createDatabase('');
     onTestFinished(() => created.drop());
     const portal = await startPortal({ database: openAt(created.url, way, 10) });
@@ -152,7 +152,7 @@ describe.each(WAYS)(`the %s ${DRIVER}, on a pool that is %s`, (...way) => {
   });
 
   // @shows AS-18.26
-  test('leaves nothing of a failed transaction, and continues', async () => {
+  test('leaves no changes of a failed transaction, and continues', async () => {
     const database = openAt(store.url, way, 1);
     await administrator.execute('DELETE FROM things');
     for (const id of [1, 2, 3]) {
@@ -168,7 +168,7 @@ describe.each(WAYS)(`the %s ${DRIVER}, on a pool that is %s`, (...way) => {
   });
 
   // @shows AS-18.26
-  test('continues with another connection if the server ends one', async () => {
+  test('continues with a new connection if the server closes one', async () => {
     const database = openAt(store.url, way, 1);
     const ID = isPostgres ? 'pg_backend_pid()' : 'CONNECTION_ID()';
     const use = async () => {
@@ -216,7 +216,7 @@ describe.each(VERSIONS)(`the %s ${DRIVER}`, (version) => {
   });
 
   // @shows AS-18.26
-  test('waits no longer for a commit than for any other statement', async () => {
+  test('limits the wait for a commit like that for any other statement', async () => {
     const way = await openWay(store.url, (url) =>
       opened(version, url, { poolSize: 1, statementTimeout: 0.1 }),
     );
@@ -279,7 +279,7 @@ describe(`a ${DRIVER} that is too old`, () => {
   }
 
   // @shows AS-18.26
-  test('is refused at the start with its version and the required one; others are not', async () => {
+  test('is refused at the start with its version and the required one, unlike newer versions', async () => {
     const old = await install({ version: OLD });
     expect(() => old.host.openDatabase(store.url, { directory: '/' })).toThrow(
       `database_url: needs the package ${LEAST}, but version ${OLD} is installed; run npm install ${isPostgres ? 'pg@8' : 'mysql2@3'}`,
@@ -292,7 +292,7 @@ describe(`a ${DRIVER} that is too old`, () => {
   });
 
   // @shows AS-18.26
-  test("stops serve at the start, on the application's pool as on Portico's", async () => {
+  test('prevents serve from starting, on the pool of the application and on that of Portico', async () => {
     const { folder } = await install({ version: OLD });
     const made = isPostgres
       ? 'fromPostgres(new pg.Pool())'
@@ -328,7 +328,7 @@ import { fromMysql, fromPostgres } from 'portico';
     }
   });
 
-  test('is accepted if its version is unknown and it can do what is needed', async () => {
+  test('is accepted if its version is unknown but its functions suffice', async () => {
     const hidden = {
       '.': isPostgres ? './lib/index.js' : './index.js',
       './promise': './promise.js',

@@ -94,7 +94,7 @@ test('the client passes the conformance suite: auth/enterprise-managed-authoriza
 });
 
 // @shows AS-49.1, AS-49.3, AS-49.10
-test('the client calls a personal tool, and the person sees no question', async () => {
+test('the client calls a personal tool without a consent page', async () => {
   const sdk = await startSdk();
   onTestFinished(() => sdk.close());
   expect(await sdk.next()).toHaveProperty('connected');
@@ -109,7 +109,7 @@ test('the client calls a personal tool, and the person sees no question', async 
 });
 
 // @shows AS-49.5, AS-49.6
-test('an operator ends the access, and the client cannot get it back with a new assertion', async () => {
+test('access ended by an operator is not given again for a new assertion of the client', async () => {
   const sdk = await startSdk();
   onTestFinished(() => sdk.close());
   expect(await sdk.next()).toHaveProperty('connected');
@@ -127,7 +127,7 @@ test('an operator ends the access, and the client cannot get it back with a new 
 
 // @shows AS-49.10
 test.each(['2025-11-25', '2025-03-26'])(
-  'the endpoint declares the extension to clients of %s',
+  'the MCP endpoint declares the extension to clients of %s',
   async (version) => {
     expect(await capabilitiesAt(assistant, version)).toMatchObject({
       extensions: { [EXTENSION]: {} },
@@ -136,13 +136,13 @@ test.each(['2025-11-25', '2025-03-26'])(
 );
 
 // @shows AS-49.9, AS-49.10
-test('without the grant, the endpoint does not declare the extension', async () => {
+test('the MCP endpoint does not declare the extension without the grant', async () => {
   const plain = await startAssistant();
   onTestFinished(() => plain.close());
   expect(await capabilitiesAt(plain, '2025-11-25')).toEqual({ tools: {} });
 });
 
-test('the organization refuses, and the client does not connect', async () => {
+test('the client does not connect if the organization refuses', async () => {
   provider.deny();
   const sdk = await startSdk();
   onTestFinished(() => sdk.close());

@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-describe('an application without its own hooks', () => {
+describe('the error response of an application without its own hooks', () => {
   // @shows HOST-3.1
   test.each([
     ['GET', '/nowhere', 404, 'Not found'],
@@ -57,7 +57,7 @@ describe('an application without its own hooks', () => {
     ['GET', '/forgotten', 500, 'Internal server error'],
     ['GET', '/busy', 503, 'Service unavailable'],
   ])(
-    'answers a program with JSON that has method and path: %s %s, %i',
+    'is JSON with method and path for a program: %s %s, %i',
     async (method, path, status, error) => {
       for (const accept of [
         '*/*',
@@ -85,7 +85,7 @@ describe('an application without its own hooks', () => {
     ['GET', '/refused', 409, 'Request refused'],
     ['GET', '/fault', 500, 'Something went wrong'],
     ['GET', '/busy', 503, 'Please try again in a moment'],
-  ])('answers a browser with a page: %s %s, %i', async (method, path, status, title) => {
+  ])('is a page for a browser: %s %s, %i', async (method, path, status, title) => {
     const response = await fetch(`${running.url}${path}`, { method, headers: { Accept: BROWSER } });
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -99,7 +99,7 @@ describe('an application without its own hooks', () => {
   });
 
   // @shows HOST-1.6, HOST-3.1
-  test('a body that is too large is 413, also on a page; a HEAD response has neither', async () => {
+  test('is a 413 page for a large body, and has no body for HEAD', async () => {
     const init = { method: 'POST', body: 'x'.repeat(2000), headers: { Accept: BROWSER } };
     const response = await fetch(`${running.url}/form`, init);
     expect(response.status).toBe(413);
@@ -111,7 +111,7 @@ describe('an application without its own hooks', () => {
     expect([head.status, await head.text()]).toEqual([404, '']);
   });
 
-  test('a handler that forgets to return is an error page too, and the log names its route', async () => {
+  test('is a page for a handler that forgets to return, and the log names its route', async () => {
     const headers = { Accept: BROWSER };
     const response = await fetch(`${running.url}/forgotten`, { headers });
     expect(response.status).toBe(500);
@@ -126,21 +126,21 @@ describe('an application without its own hooks', () => {
     expect(line).not.toContain('host hook');
   });
 
-  test('503 has a Retry-After header', async () => {
+  test('has a Retry-After header if it is 503', async () => {
     for (const accept of ['*/*', BROWSER]) {
       const response = await fetch(`${running.url}/busy`, { headers: { Accept: accept } });
       expect(response.headers.get('retry-after')).toBe('2');
     }
   });
 
-  test('markup in a path is escaped on the page, and JSON is not a page', async () => {
+  test('escapes markup in a path on the page, and JSON is not served as a page', async () => {
     const at = `${running.url}/${encodeURIComponent('<b>')}<i>`;
     const response = await fetch(at);
     expect(await response.json()).toMatchObject({ path: '/%3Cb%3E%3Ci%3E' });
   });
 
   test.each(['two words', '.1', '1.2.3.4.5'])(
-    'a malformed request is 400, also with an id: the host %j',
+    'is 400 for a malformed request, also with an id: the host %j',
     async (host) => {
       const response = await raw(running.url, 'GET', '/', { host });
       expect(response.status).toBe(400);
@@ -197,7 +197,7 @@ describe('the portal', () => {
     'http://elsewhere.example/x/%2e%2e/oauth/introspect',
     'http://elsewhere.example\\oauth/introspect',
     'http://elsewhere.example/oauth/introspect#here',
-  ])('%s is not one of its endpoints', async (target) => {
+  ])('does not treat %s as an endpoint', async (target) => {
     const response = await raw(portal.url, 'POST', target);
     expect([400, 404]).toContain(response.status);
     expect(response.body).not.toContain('invalid_');
@@ -207,7 +207,7 @@ describe('the portal', () => {
     '/oauth/introspect',
     '/oauth/introspect?at=/../x',
     'http://elsewhere.example/oauth/introspect',
-  ])('%s is an endpoint', async (target) => {
+  ])('treats %s as an endpoint', async (target) => {
     const response = await raw(portal.url, 'POST', target);
     expect([response.status, response.body]).toEqual([
       400,
@@ -216,14 +216,14 @@ describe('the portal', () => {
   });
 
   // @shows AS-6.18
-  test('a placeholder matches no dot segment in any spelling', async () => {
+  test('does not match a dot segment in any spelling with a placeholder', async () => {
     for (const target of ['/api/notes/..', '/api/notes/%2e%2e', '/api/notes/x/../y']) {
       expect((await raw(portal.url, 'DELETE', target)).status).toBe(404);
     }
   });
 
   // @shows AS-6.17
-  test('an error at an endpoint for people is a page for browsers, and JSON for programs', async () => {
+  test('responds to an error with a page for browsers, and JSON for programs', async () => {
     const client = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);
     const url = authorizationUrl(portal, client);
@@ -252,7 +252,7 @@ describe('the portal', () => {
 
   // @shows AS-19.4
   test.each(['dev', 'prod'] as const)(
-    'its page shows the exception only under APP_ENV=dev: %s',
+    'shows the exception on the error page only with APP_ENV=dev: %s',
     async (mode) => {
       const other = await startPortal({
         mode,

@@ -74,13 +74,13 @@ describe('the catalog', () => {
   afterAll(() => catalog.close());
 
   // @shows API-1.1, API-2.1, API-2.2, API-2.4, API-2.7, API-6.2
-  test('GET /api/products: all products, with the currency and nosniff', async () => {
+  test('GET /api/products returns all products, with the currency and nosniff', async () => {
     const response = await get('/api/products');
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     await expectJson(response, 200, { data: [cup, beans], currency: 'EUR' });
   });
   // @shows API-1.5, API-2.1, API-2.3, API-2.6, API-4.4
-  test('GET /api/products/{id}: the product by its exact id', async () => {
+  test('GET /api/products/{id} returns the product with exactly this id', async () => {
     await expectJson(await get('/api/products/coffee-beans'), 200, {
       data: beans,
       currency: 'EUR',
@@ -90,7 +90,7 @@ describe('the catalog', () => {
     }
   });
   // @shows API-2.5, API-7.1
-  test.each(['1', '2', '20', '99', '100'])('limit=%s is at most that many', async (limit) => {
+  test.each(['1', '2', '20', '99', '100'])('limit=%s returns at most that many products', async (limit) => {
     const { data } = (await (await get(`/api/products?limit=${limit}`)).json()) as {
       data: unknown[];
     };
@@ -117,13 +117,13 @@ describe('the catalog', () => {
     'limit%5B%5D=1',
     'limit=1&limit=2',
     'limit=1&limit[]=2',
-  ])('%s: 400', async (query) => {
+  ])('%s returns 400', async (query) => {
     await expectJson(await get(`/api/products?${query}`), 400, {
       error: 'limit must be an integer from 1 to 100.',
     });
   });
   // @shows API-1.1, API-1.3, API-4.1
-  test('an unknown route, a wrong method and a malformed path are refused as JSON, with nosniff', async () => {
+  test('an unknown route, a wrong method and a malformed path return a JSON error with nosniff', async () => {
     await expectJson(await get('/'), 404, REFUSED);
     await expectJson(await get('/api/products/a/b'), 404, REFUSED);
     await expectJson(await get('/api/products/%'), 404, REFUSED);
@@ -132,12 +132,12 @@ describe('the catalog', () => {
     expect(wrong.headers.get('allow')).toContain('GET');
     await expectJson(wrong, 405, REFUSED);
   });
-  test('HEAD answers like GET, without a body', async () => {
+  test('HEAD returns the same headers as GET, without a body', async () => {
     const response = await get('/api/products', { method: 'HEAD' });
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
   // @shows API-8.1
-  test('its answers match its description', async () => {
+  test('its responses match its API description', async () => {
     await expectDescribed(catalog, 'get /api/products', await get('/api/products'));
     await expectDescribed(catalog, 'get /api/products', await get('/api/products?limit=x'));
     await expectDescribed(
@@ -150,7 +150,7 @@ describe('the catalog', () => {
     expect(described.openapi).toBe('3.1.0');
   });
   // @shows API-1.3
-  test('every request gets JSON and no server error', async () => {
+  test('every generated request gets JSON and no server error', async () => {
     const word = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }).map((text) => encodeURIComponent(text.toWellFormed())),
@@ -199,7 +199,7 @@ describe('the article store', () => {
   }
 
   // @shows API-1.2, API-3.2, API-3.3, API-3.4, API-5.1
-  test('POST: 201 with the article and its Location; GET and the list show it, by id', async () => {
+  test('POST returns 201 with the article and its Location; GET and the list show it, by id', async () => {
     const response = await post({ title: 'First', body: 'Text', id: 99, extra: true });
     const { data } = (await response.clone().json()) as { data: { id: number } };
     expect(response.headers.get('location')).toBe(`/api/articles/${data.id}`);
@@ -215,7 +215,7 @@ describe('the article store', () => {
   });
 
   // @shows API-1.6, API-3.5, API-3.10, API-5.1
-  test('DELETE: 204 without a body; afterwards reading and deleting are 404', async () => {
+  test('DELETE returns 204 without a body, and the article is then 404', async () => {
     const id = await create();
     const response = await fetch(url(id), { method: 'DELETE' });
     expect([response.status, await response.text()]).toEqual([204, '']);
@@ -233,7 +233,7 @@ describe('the article store', () => {
     },
   );
 
-  describe('create rules, in their order', () => {
+  describe('checks of a create request, in their order', () => {
     const good = { title: 'A', body: 'B' };
     // @shows API-3.6
     test.each(['text/plain', 'application/jsonp', 'application/x-www-form-urlencoded', ''])(
@@ -344,7 +344,7 @@ describe('the article store', () => {
   });
 
   // @shows API-1.2, API-3.1
-  test('ids increase and are never reused, also after the last article was deleted and after a restart', async () => {
+  test('ids increase and are never reused, even after the last article was deleted and a restart', async () => {
     const first = await create();
     await fetch(url(first), { method: 'DELETE' });
     const second = await create();
@@ -379,7 +379,7 @@ describe('the article store', () => {
   });
 
   // @shows API-8.1
-  test('its answers match its description', async () => {
+  test('its responses match its API description', async () => {
     const id = await create();
     await expectDescribed(store, 'get /api/articles', await fetch(url()));
     await expectDescribed(store, 'get /api/articles/{id}', await fetch(url(id)));
@@ -407,7 +407,7 @@ describe('the article store', () => {
   });
 
   // @shows API-1.3
-  test('every request gets JSON and no server error', async () => {
+  test('every generated request gets JSON and no server error', async () => {
     const value = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: 'binary' }));
     const body = fc.oneof(
       fc
@@ -444,7 +444,7 @@ describe('the article store', () => {
     );
   });
 
-  test('a connection that breaks off midway causes no server error', async () => {
+  test('a connection that breaks during a request causes no server error', async () => {
     const { hostname, port } = new URL(store.url);
     const socket = connect(Number(port), hostname);
     socket.write(
@@ -455,7 +455,7 @@ describe('the article store', () => {
     expect((await fetch(url())).status).toBe(200);
   });
 
-  test('without the database: JSON, 503; the details are only in the log', async () => {
+  test('returns 503 as JSON without the database, with details only in the log', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-gone-'));
     const env = {
       APP_ENV: 'dev',
@@ -506,7 +506,7 @@ describe('an exception in a controller', () => {
     ['the catalog', catalogApp],
     ['the article store', articlesApp],
   ])(
-    '%s returns JSON without details, and logs them with the placeholder filled in',
+    '%s returns JSON without details, and the log has them with the placeholder filled in',
     async (_, definition) => {
       const running = await startExample(throwing(definition, new Error('the shelf fell down')));
       opened.push(running);
@@ -521,7 +521,7 @@ describe('an exception in a controller', () => {
   );
 
   // @shows API-4.2, API-6.1
-  test('with its own status keeps it; below 500 the article store logs it too, the catalog does not', async () => {
+  test('keeps its status; below 500 the article store logs it, and the catalog does not', async () => {
     const teapot = Object.assign(new Error('short and stout'), { status: 418 });
     for (const [definition, logged] of [
       [catalogApp, false],
@@ -539,7 +539,7 @@ describe('an exception in a controller', () => {
   });
 });
 
-describe('the protected variant', () => {
+describe('an example API with protected writes', () => {
   let store: RunningApplication;
   let bearer: string;
   const article = JSON.stringify({ title: 'A', body: 'B' });
@@ -591,11 +591,11 @@ describe('the protected variant', () => {
     };
   }
 
-  test('reading needs no token', async () => {
+  test('can be read without a token', async () => {
     expect((await fetch(`${store.url}/api/articles`)).status).toBe(200);
   });
   // @shows API-5.2
-  test('an application writes and deletes with a token with enough scopes', async () => {
+  test('lets an application write and delete with a token that has the scopes', async () => {
     const created = await write({ Authorization: `Bearer ${bearer}` });
     expect(created.status).toBe(201);
     const removed = await fetch(`${store.url}${created.headers.get('location') ?? ''}`, {
@@ -604,7 +604,7 @@ describe('the protected variant', () => {
     });
     expect(removed.status).toBe(204);
   });
-  test('a person writes with a session, its CSRF token and the permission', async () => {
+  test('lets a person write with a session, its CSRF token and the permission', async () => {
     const ada = await session('ada@example.com');
     expect((await write({ Cookie: ada.cookie, 'X-CSRF-Token': ada.csrf })).status).toBe(201);
     await expectJson(await write({ Cookie: ada.cookie }), 403, REFUSED);
@@ -616,7 +616,7 @@ describe('the protected variant', () => {
     );
   });
   // @shows API-5.3
-  test('an invalid bearer never falls back to the cookie', async () => {
+  test('does not use the cookie if the bearer token is invalid', async () => {
     const ada = await session('ada@example.com');
     const good = { Cookie: ada.cookie, 'X-CSRF-Token': ada.csrf };
     for (const authorization of ['Bearer garbage', 'bearer', 'Basic eDp5', 'x']) {
@@ -624,7 +624,7 @@ describe('the protected variant', () => {
     }
   });
   // @shows API-5.2
-  test('without either, all writes are refused', async () => {
+  test('refuses all writes without a token or session', async () => {
     expect((await write({})).status).toBe(403);
     const count = ((await (await fetch(`${store.url}/api/articles`)).json()) as { data: unknown[] })
       .data;

@@ -124,7 +124,7 @@ const APPLICATIONS: readonly (readonly [string, () => Promise<string>])[] = [
 
 // @shows AS-12.10
 test.each(APPLICATIONS)(
-  "on %s, a challenge is added to the headers that the application's CORS exposes",
+  'a challenge on %s adds WWW-Authenticate to the CORS headers that the application exposes',
   async (_, start) => {
     const url = await start();
     const exposed = async (path: string) => (await fetch(`${url}${path}`)).headers.get(EXPOSED);
@@ -135,7 +135,7 @@ test.each(APPLICATIONS)(
 
 // @shows AS-12.10
 test.each([false, true])(
-  'on Hono, bearerErrors() adds it too, with bearer() before it: %s',
+  'bearerErrors() on Hono adds WWW-Authenticate too, with bearer() before it: %s',
   async (guarded) => {
     const app = new Hono().onError(onHono.bearerErrors());
     app.use(async (c, next) => {
@@ -158,7 +158,7 @@ test.each([false, true])(
 );
 
 // @shows AS-12.11
-test.each(APPLICATIONS.slice(0, 3))('on %s, a guard elsewhere adds it too', async (_, start) => {
+test.each(APPLICATIONS.slice(0, 3))('a guard() on %s adds WWW-Authenticate too', async (_, start) => {
   const response = await fetch(`${await start()}/guarded`);
   expect([response.status, response.headers.get(EXPOSED)]).toEqual([
     401,

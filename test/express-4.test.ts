@@ -29,7 +29,7 @@ describe.each([
 ])('%s', (_, framework) => {
   // Express 4 does not handle a rejected promise. The process then ends.
   test.each(['/oauth/authorize', '/.well-known/jwks.json', '/api/failing', '/api/refused'])(
-    'a response to %s that comes after the application’s own, as after a time limit, is an error of the application',
+    'reports an error if the response to %s comes after the application has already responded',
     async (path) => {
       const errors: unknown[] = [];
       const noted = Promise.withResolvers<void>();

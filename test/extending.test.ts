@@ -102,8 +102,8 @@ async function ask(
   };
 }
 
-describe('a feature of the application', () => {
-  test('adds an endpoint, a metadata member, and a check of issued tokens', async () => {
+describe('a custom feature of the application', () => {
+  test('can add an endpoint, a metadata member, and a check of issued tokens', async () => {
     const statuses: unknown[] = [];
     for (const isStopped of [false, true]) {
       const server = start({ maintenance: isStopped });
@@ -131,7 +131,7 @@ describe('a feature of the application', () => {
     ]);
   });
 
-  test('has its own configuration keys, which are checked, and which are unknown without it', () => {
+  test('has its own configuration keys, which are validated, and which are unknown without it', () => {
     expect(() => start({ maintenance: 'yes' })).toThrow('must be true or false');
     expect(() => oauthServerConfiguration.parse({ ...SECTION, maintenance: true })).toThrow(
       'maintenance',
@@ -145,7 +145,7 @@ describe('a feature of the application', () => {
     expect(section.safeParse({ ...SECTION, maintenance: true }).success).toBe(true);
   });
 
-  test('leaves nothing if it is not added', async () => {
+  test('has no effect if it is not added', async () => {
     const server = start({}, []);
     expect(await ask(server, '/oauth/maintenance')).toBeNull();
     expect(
@@ -153,7 +153,7 @@ describe('a feature of the application', () => {
     ).not.toContain('maintenance_endpoint');
   });
 
-  test('must be the only one that binds tokens to a key', () => {
+  test('must be the only feature that binds tokens to a key', () => {
     const binding = {} as never;
     const features = ['one', 'other'].map((name): Feature => ({
       name,
@@ -162,7 +162,7 @@ describe('a feature of the application', () => {
     expect(() => start({}, features)).toThrow('remove one of the two features');
   });
 
-  test('cannot measure a server, because the feature telemetry does', () => {
+  test('cannot provide measurements beside the telemetry feature', () => {
     const measuring = (() => ({})) as never;
     expect(() => start({}, [{ name: 'own', measuring }])).toThrow(
       'oauth_server:telemetry: is also provided by the feature own (measuring); remove one of the two features',
@@ -170,7 +170,7 @@ describe('a feature of the application', () => {
   });
 });
 
-describe('a feature of the application is refused', () => {
+describe('a custom feature is refused', () => {
   const feature = (parts: Partial<Feature>): Feature => ({ name: 'own', ...parts });
   const endpoint = (name: string, at: string) =>
     feature({ endpoints: [{ name, path: at, methods: ['POST'] }] });
@@ -181,7 +181,7 @@ describe('a feature of the application is refused', () => {
       { config: { access_token_ttl: z.int() } },
       'access_token_ttl',
     ],
-    ['a configuration key of another feature', { config: { dpop: z.string() } }, 'dpop'],
+    ['a configuration key of a different feature', { config: { dpop: z.string() } }, 'dpop'],
     ['a key of a scope that exists', { scopeConfig: { permission: z.string() } }, 'permission'],
   ])('if it adds %s', (_, parts, key) => {
     expect(() => configurationWith([feature(parts as Partial<Feature>)])).toThrow(
@@ -190,9 +190,9 @@ describe('a feature of the application is refused', () => {
   });
 
   test.each([
-    ['has the name of another one', endpoint('oauth_server_par', '/own'), 'oauth_server_par'],
+    ['has the name of a different endpoint', endpoint('oauth_server_par', '/own'), 'oauth_server_par'],
     ['is at the path of one of the core', endpoint('own_token', '/oauth/token'), '/oauth/token'],
-    ['is at the path of another feature', endpoint('own_par', '/oauth/par'), '/oauth/par'],
+    ['is at the path of a different feature', endpoint('own_par', '/oauth/par'), '/oauth/par'],
     ['could be named as a route of the application', endpoint('transfer', '/transfer'), 'transfer'],
   ])('if its endpoint %s', (_, own, named) => {
     expect(() => start({}, [own])).toThrow(named);
@@ -207,7 +207,7 @@ describe('a feature of the application is refused', () => {
   );
 });
 
-test('a check of issued tokens may be asynchronous', async () => {
+test('a check of issued tokens in a custom feature can be asynchronous', async () => {
   const refusing: Feature = {
     name: 'own',
     start: () => ({
@@ -234,7 +234,7 @@ test('a check of issued tokens may be asynchronous', async () => {
   });
 });
 
-describe('a grant of a feature', () => {
+describe('a custom grant of a feature', () => {
   const GRANT = 'urn:example:grant';
   const ON = { vouchers: ['the-voucher'] };
   const SERVICE = { name: 'Job', grants: [GRANT], scopes: ['orders:read'] };
@@ -264,7 +264,7 @@ describe('a grant of a feature', () => {
     return (await ask(server, '/oauth/introspect', sent))?.told['active'];
   };
 
-  test('gives tokens to its clients, which are audited under its name', async () => {
+  test('gives tokens to its clients, and is audited under its name', async () => {
     const server = startWith(ON);
     expect((await ask(server, METADATA))?.told['grant_types_supported']).toEqual([...CORE, GRANT]);
     const { client, secret } = await server.clients.create(SERVICE);
@@ -358,7 +358,7 @@ describe('a grant of a feature', () => {
     expect(await exchange(server, id, secret)).toMatchObject({ status: 200 });
   });
 
-  test('for people can be for every client, and goes with a refresh token', async () => {
+  test('for people can be open to every client, and be combined with refresh_token', async () => {
     const forPeople: Feature = {
       name: 'people',
       start: () => ({
@@ -388,7 +388,7 @@ describe('a grant of a feature', () => {
 
   test.each([
     ['is one of the core', 'client_credentials', ', which already exists'],
-    ['is one of another feature', GRANT, ', which already exists'],
+    ['is a grant of a different feature', GRANT, ', which already exists'],
     ['is a right of clients', 'introspection', ', which already exists'],
     ['has a space', 'two words', '; its name must be a URI'],
   ])('is refused if it %s', (_, name, why) => {
@@ -419,7 +419,7 @@ describe('a grant of a feature', () => {
     );
   });
 
-  test('gives nothing to a public client that was registered before it was for confidential clients', async () => {
+  test('gives nothing to a registered public client after it is limited to confidential clients', async () => {
     const before = startWith({}, [granting({ begins: 'person', clients: 'any' })]);
     const grants = ['urn:example:own'];
     const { client } = await before.clients.create({ ...SERVICE, grants, public: true });
@@ -431,7 +431,7 @@ describe('a grant of a feature', () => {
     });
   });
 
-  test('that became confidential gives a registered client no rights of an initial access token', async () => {
+  test('limited later to confidential clients gives registered clients no additional rights', async () => {
     const section = { registration: 'open', private_key_jwt: true };
     const before = startWith(section, [granting({ begins: 'person', clients: 'any' })]);
     const jwks = { keys: [newKey('ES256').jwk] };
@@ -472,7 +472,7 @@ function granting(rules: object): Feature {
   return { name: 'own', start: () => ({ grants: [grant as GrantType] }) };
 }
 
-test('a feature can audit while it starts, and the host receives the event', async () => {
+test('a custom feature can write audit events at the start, and the host receives them', async () => {
   const audited = Promise.withResolvers<void>();
   const event = {
     type: 'client_revoked',

@@ -68,7 +68,7 @@ async function guess(times: number): Promise<void> {
 
 describe('failed client authentication', () => {
   // @shows AS-17.1, RFC6749-10.10b
-  test('is slowed down per client and address: the response has the wait, which doubles', async () => {
+  test('is slowed down per client and address: the wait in the response doubles', async () => {
     await begin();
     await guess(5);
     const refused = await ask('wrong');
@@ -85,7 +85,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1
-  test('never blocks a client: the right secret works from elsewhere, here after the wait, and immediately if it was right before', async () => {
+  test('never blocks the right secret from elsewhere, after the wait, or if it worked before', async () => {
     await begin();
     await guess(5);
     expect(await status(ask(client.secret))).toBe(429);
@@ -104,7 +104,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1
-  test('is not what simultaneous first requests with the right secret count as', async () => {
+  test('does not count simultaneous first requests with the right secret', async () => {
     await begin();
     const credentials = Buffer.from(`${client.id}:${client.secret}`).toString('base64');
     const requests = Array.from({ length: 40 }, () =>
@@ -129,7 +129,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1, RFC6749-10.10b, RFC9700-4.13
-  test('for many clients from one address is slowed down too', async () => {
+  test('is slowed down for many clients from one address too', async () => {
     await begin();
     const guesses = [];
     for (let count = 0; count < 50; count += 1)
@@ -148,7 +148,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1
-  test('cannot block the right secret, after any attempts before it', async () => {
+  test('cannot block the right secret after any number of attempts', async () => {
     await begin();
     // Both counters slow down, with different waits.
     await guess(5);
@@ -169,7 +169,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1
-  test('is reported to the audit log once, when a series starts to be slowed down', async () => {
+  test('is audited once, when a series starts to be slowed down', async () => {
     await begin();
     const told = () => events.filter(({ type }) => type === 'client_authentication_slowed');
     await guess(5);
@@ -190,7 +190,7 @@ describe('failed client authentication', () => {
     expect(told()).toHaveLength(2);
   });
 
-  test('counts an IPv6 caller by network', async () => {
+  test('is counted by network for an IPv6 caller', async () => {
     await begin();
     for (let count = 0; count < 5; count += 1) {
       expect(await status(ask('wrong', { from: `2001:db8:0:1::${count}` }))).toBe(401);
@@ -206,7 +206,7 @@ describe('failed client authentication', () => {
     ['with a zone', (zone: number) => `2001:db8:8::1%${zone}`, '2001:db8:8::1'],
     ['mapped to IPv6', (port: number) => `[::ffff:203.0.113.78]:${port + 1}`, '203.0.113.78'],
     ['that is not valid as that of the proxy', (count: number) => `unknown-${count}`, '127.0.0.1'],
-  ])('counts an address %s', async (_, from, known) => {
+  ])('is counted by the address %s', async (_, from, known) => {
     await begin();
     for (let count = 0; count < 5; count += 1)
       expect(await status(ask('wrong', { from: from(count) }))).toBe(401);
@@ -220,7 +220,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.4
-  test('reads the addresses of several header fields as one list', async () => {
+  test('treats addresses in several header fields as one list', async () => {
     await begin();
     const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: client.id });
     body.set('client_secret', 'wrong');
@@ -257,7 +257,7 @@ describe('failed client authentication', () => {
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200));
   });
 
-  test('rejects a replaced secret immediately, even if it was right before', async () => {
+  test('is immediate for a replaced secret, even if it worked before', async () => {
     await begin();
     expect(await status(ask(client.secret))).toBe(200);
     await portal.server.clients.rotateSecret(client.id, 0);
@@ -267,7 +267,7 @@ describe('failed client authentication', () => {
 
 // @shows AS-17.3
 test.runIf(RUNS_ALL)(
-  'a flood of client secrets from one network does not block another, and makes one log line per second',
+  'a flood of client secrets blocks no other network, and logs one line per second',
   async () => {
     // The worst case: no part of the flood is slowed down, and every attempt costs a hash.
     const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });

@@ -81,9 +81,9 @@ const failureOf = (statement: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('a primary that turned read-only', () => {
+describe('a primary that became read-only', () => {
   // @shows AS-18.12
-  test('makes endpoints return 503 with Retry-After, and tokens are issued again as soon as writes work', async () => {
+  test('makes endpoints return 503 with Retry-After until writes work again', async () => {
     const portal = await startPortal({ databaseServer: asApplication });
     onTestFinished(() => portal.close());
     const client = await registerClient(portal, {
@@ -104,7 +104,7 @@ describe('a primary that turned read-only', () => {
   });
 
   // @shows AS-29.3
-  test('is not ready, although it can be read, until writes work', async () => {
+  test('is reported as not ready until writes work, although reads work', async () => {
     const clock = createClock();
     const portal = await startPortal({ databaseServer: asApplication, clock: clock.now });
     onTestFinished(() => portal.close());
@@ -129,7 +129,7 @@ describe('a primary that turned read-only', () => {
     ['a statement', "the application's own", openBorrowed],
     ['a transaction', "the application's own", openBorrowed],
   ] as const)(
-    'closes the connection on which %s failed, from %s pool',
+    'makes Portico close the connection on which %s failed, from %s pool',
     async (kind, _, openStore) => {
       const database = await openStore();
       await database.execute('CREATE TABLE t (n INTEGER)');
@@ -151,7 +151,7 @@ describe('a primary that turned read-only', () => {
   );
 
   // @shows AS-18.12
-  test('closes every connection that was opened before the failure was noticed', async () => {
+  test('makes Portico close every connection opened before the failure was noticed', async () => {
     const database = await openOwn({ poolSize: 3, transactionIdleTimeout: 60 });
     await database.execute('CREATE TABLE t (n INTEGER)');
     const identities = async () => {
@@ -173,7 +173,7 @@ describe('a primary that turned read-only', () => {
 
   // @shows AS-18.12
   test.each(isPostgres ? [] : ['MariaDB'])(
-    'may be %s whose InnoDB was started read-only, which says so for each table',
+    'is recognized if it is %s with a read-only InnoDB, which reports this for each table',
     async () => {
       const database = await openOwn();
       await database.execute('CREATE TABLE t (n INTEGER)');
@@ -195,7 +195,7 @@ describe('a primary that turned read-only', () => {
 
   // @shows AS-18.12
   test.each(isPostgres ? [] : ['MariaDB'])(
-    'may be %s whose new sessions may only read, until writes work',
+    'is recognized if it is %s whose new sessions are read-only, until writes work',
     async () => {
       const database = await openOwn();
       await database.execute('CREATE TABLE t (n INTEGER)');
@@ -216,7 +216,7 @@ describe('a primary that turned read-only', () => {
     },
   );
 
-  test('is not confused with one that a privilege or another server option forbids to write', async () => {
+  test('is distinguished from a server on which a privilege or option forbids writes', async () => {
     const database = await openOwn();
     const forbidden = isPostgres
       ? "DO $$ BEGIN RAISE EXCEPTION 'not you' USING ERRCODE = '42501'; END $$"
@@ -230,7 +230,7 @@ describe('a primary that turned read-only', () => {
   });
 
   // @shows AS-18.12
-  test('may be a server that says it cannot serve, such as a Galera node without its cluster', async () => {
+  test('is treated like a server that reports it cannot serve, such as a cut-off Galera node', async () => {
     const database = await openOwn();
     const before = await identityOf(database);
     // A single server is not a cluster, so it must raise the error of a node outside of one.
@@ -273,7 +273,7 @@ describe.each(
   });
 
   // @shows AS-18.15, AS-18.17
-  test('and every row is read and written, even if sessions begin with limits for people', async () => {
+  test('and all rows are read and written, even if sessions begin with limits for interactive use', async () => {
     const database = await openStore();
     const limits = [
       ['sql_select_limit', '1', '18446744073709551615'],
@@ -294,7 +294,7 @@ describe.each(
   });
 });
 
-describe('a connection', () => {
+describe('a connection to the database', () => {
   // @shows AS-18.12
   test('is used until the end of its lifetime, and then replaced', async () => {
     let now = 0;

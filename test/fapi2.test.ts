@@ -72,9 +72,9 @@ async function expectRefused(answer: Promise<Response>, error: string): Promise<
   expect(response.status).toBe(error === 'invalid_client' ? 401 : 400);
 }
 
-describe('a server with the profile', () => {
+describe('a server with the profile fapi2', () => {
   // @shows AS-2.28, AS-27.1, FAPI2-5.3.2.1.4, FAPI2-5.3.2.1.12, FAPI2-5.3.2.2.2, FAPI2-5.3.2.3, FAPI2-5.3.4.5
-  test('completes the flow of a client that follows the profile: pushed, allowed, exchanged, used, refreshed', async () => {
+  test('completes the flow of a conforming client: pushed, allowed, exchanged, used, refreshed', async () => {
     const key = banker.proofKey;
     const bound = { proofKey: key };
     const code = await obtainCode(at, banker, ada, bound);
@@ -150,7 +150,7 @@ describe('a server with the profile', () => {
   });
 
   // @shows FAPI2-5.3.2.1.12
-  test('a code requested with a key is exchanged with that key', async () => {
+  test('exchanges a code that was requested with a key only with that key', async () => {
     const { proofKey } = banker;
     const code = await obtainCode(at, banker, ada, { proofKey });
     await expectRefused(exchange(at, banker, code, { proofKey: newKey('ES256') }), 'invalid_grant');
@@ -176,7 +176,7 @@ describe('a server with the profile', () => {
   });
 
   // @shows FAPI2-5.3.2.1.1, FAPI2-5.3.2.1.2, FAPI2-5.3.2.2.1
-  test('lists in its metadata what it accepts, without secrets', async () => {
+  test('lists in its metadata exactly what it accepts, without client secrets', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const metadata = await (await fetch(`${portal.url}/.well-known/${name}`)).json();
       expect(metadata).toMatchObject({
@@ -203,7 +203,7 @@ describe('a server with the profile', () => {
   });
 
   // @shows AS-27.1, AS-48.6
-  test('offers nothing that it would refuse to every client: no device codes and no tokens for workloads', async () => {
+  test('offers neither device codes nor workload identity, which it would always refuse', async () => {
     const device = 'urn:ietf:params:oauth:grant-type:device_code';
     const cluster = {
       jwks_uri: 'https://cluster.example/jwks',
@@ -247,9 +247,9 @@ describe('a server with the profile', () => {
   });
 });
 
-describe('clients authenticate only with their own keys', () => {
+describe('with fapi2, a client authenticates only with its own keys', () => {
   // @shows FAPI2-5.3.2.1.6
-  test('and with nothing else: no bare id, no secret', async () => {
+  test('and not with its id alone or a secret', async () => {
     const code = await obtainCode(at, banker, ada);
     const basic = {
       Authorization: `Basic ${Buffer.from(`${banker.id}:secret`).toString('base64')}`,
@@ -265,7 +265,7 @@ describe('clients authenticate only with their own keys', () => {
   });
 
   // @shows FAPI2-5.3.2.2.4
-  test('also when they push requests', async () => {
+  test('also when it pushes requests', async () => {
     for (const form of [
       {},
       { client_id: banker.id },
@@ -286,14 +286,14 @@ describe('clients authenticate only with their own keys', () => {
       () => [portal.server.issuer, `${portal.server.issuer}/oauth/token`],
     ],
     ['the issuer with a slash', () => `${portal.server.issuer}/`],
-    ['another issuer', () => 'https://other.example'],
-  ])('the audience cannot be %s', async (_, aud) => {
+    ['a different issuer', () => 'https://other.example'],
+  ])('and the audience cannot be %s', async (_, aud) => {
     await expectRefused(push(at, banker, { assertion: { aud: aud() } }), 'invalid_client');
     await expectRefused(exchange(at, banker, 'a', { assertion: { aud: aud() } }), 'invalid_client');
   });
 
   // @shows FAPI2-5.3.2.1.13
-  test('clocks may be ten seconds ahead, and not more than a minute', async () => {
+  test('with a clock up to ten seconds ahead, and never more than a minute', async () => {
     for (const name of ['iat', 'nbf']) {
       const ahead = (by: number) => ({
         assertion: { [name]: seconds() + by, exp: seconds() + 120 },
@@ -308,14 +308,14 @@ describe('clients authenticate only with their own keys', () => {
   });
 
   // @shows FAPI2-5.4.1.1
-  test.each<Algorithm>(['PS256', 'ES256', 'EdDSA', 'Ed25519'])('%s signs', async (algorithm) => {
+  test.each<Algorithm>(['PS256', 'ES256', 'EdDSA', 'Ed25519'])('with %s', async (algorithm) => {
     const own = await registerBanker(portal, {}, newKey(algorithm));
     const code = await obtainCode(at, own, ada);
     expect((await exchange(at, own, code, { proofKey: newKey(algorithm) })).status).toBe(200);
   });
 
   // @shows FAPI2-5.4.1.1
-  test('RS256 and none are rejected for assertions, proofs and ID tokens', async () => {
+  test('and never with RS256 or none, as in proofs and ID tokens', async () => {
     const rsa = newKey('RS256');
     const own = await registerBanker(portal, {}, { ...rsa, algorithm: 'PS256' });
     await expectRefused(push(at, own, { key: rsa }), 'invalid_client');
@@ -339,7 +339,7 @@ describe('clients authenticate only with their own keys', () => {
   });
 
   // @shows FAPI2-5.4.1.2, FAPI2-5.4.1.3
-  test('short keys are refused', async () => {
+  test('that are long enough: short keys are refused', async () => {
     await expect(registerBanker(portal, {}, newKey('PS256', 'small', 1024))).rejects.toThrow(
       '2048',
     );
@@ -355,14 +355,14 @@ describe('clients authenticate only with their own keys', () => {
   });
 
   // @shows FAPI2-5.4.3
-  test('of several keys with one kid, the one with the right type verifies', async () => {
+  test('even if several keys have one kid: the key with the right type is used', async () => {
     const [one, other] = [newKey('ES256', 'the-same'), newKey('EdDSA', 'the-same')];
     const own = await registerBanker(portal, { jwks: { keys: [one.jwk, other.jwk] } }, one);
     for (const key of [one, other]) expect((await push(at, own, { key })).status).toBe(201);
   });
 });
 
-describe('a client outside the profile', () => {
+describe('with fapi2, the registration of a client', () => {
   // @shows AS-27.2, FAPI2-5.3.2.1.3, FAPI2-5.3.2.1.6, FAPI2-5.3.2.2.8
   test.each([
     ['a public client', { public: true, jwks: undefined }, 'public'],
@@ -374,7 +374,7 @@ describe('a client outside the profile', () => {
       'http',
     ],
     ['an unknown profile', { profile: 'fapi3' }, 'fapi3'],
-  ] as const)('is not registered: %s', async (_, registration, why) => {
+  ] as const)('is refused: %s', async (_, registration, why) => {
     const { jwks, ...changes } = { jwks: null, ...registration };
     const key = newKey('ES256');
     const create = portal.server.clients.create({
@@ -388,7 +388,7 @@ describe('a client outside the profile', () => {
   });
 
   // @shows FAPI2-5.3.2.2.8
-  test('a native application gets its response on its loopback address, at any port', async () => {
+  test('accepts a native application, which gets its response on loopback at any port', async () => {
     const own = await registerBanker(portal, {
       applicationType: 'native',
       redirectUris: ['http://127.0.0.1/cb'],
@@ -400,9 +400,9 @@ describe('a client outside the profile', () => {
   });
 });
 
-describe('authorization requests', () => {
+describe('with fapi2, authorization requests', () => {
   // @shows FAPI2-5.3.2.2.3
-  test('are refused if they were not pushed, also next to one that was', async () => {
+  test('are refused if they were not pushed, even if a pushed request exists', async () => {
     const client = { id: banker.id, secret: '' };
     const asked = await ada.get(authorizationUrl(portal, client, { scope: 'openid notes:read' }));
     expect(locationOf(asked).searchParams.get('error')).toBe('invalid_request');
@@ -416,12 +416,12 @@ describe('authorization requests', () => {
 
   // @shows FAPI2-5.3.2.2.1, FAPI2-5.3.2.2.5, FAPI2-5.3.2.2.6, FAPI2-5.3.2.1.7
   test.each([
-    ['another response_type', { response_type: 'code id_token' }],
+    ['a different response_type', { response_type: 'code id_token' }],
     ['no PKCE', { code_challenge: undefined, code_challenge_method: undefined }],
     ['PKCE with plain', { code_challenge_method: 'plain' }],
     ['no redirect_uri', { redirect_uri: undefined }],
-    ['another redirect_uri', { redirect_uri: `${REDIRECT_URI}/` }],
-    ['a redirect_uri of another client', { redirect_uri: 'https://thief.example/' }],
+    ['a different redirect_uri', { redirect_uri: `${REDIRECT_URI}/` }],
+    ['a redirect_uri of a different client', { redirect_uri: 'https://thief.example/' }],
     ['a request object', { request: 'a.b.c' }],
     ['a request_uri', { request_uri: 'https://client.example/request' }],
   ])('are refused with %s', async (_, form) => {
@@ -443,7 +443,7 @@ describe('authorization requests', () => {
   });
 
   // @shows FAPI2-5.3.2.2.7, FAPI2-5.3.2.2.14
-  test('are answered with iss, also with long state and nonce', async () => {
+  test('are answered with iss, also with a long state and nonce', async () => {
     const [state, nonce] = ['s'.repeat(1500), 'n'.repeat(64)];
     const answer = await allow(ada, await pushedUrl(at, banker, { form: { state, nonce } }));
     expect(answer.searchParams.get('iss')).toBe(portal.server.issuer);
@@ -476,7 +476,7 @@ describe('authorization requests', () => {
   });
 
   // @shows FAPI2-5.3.2.2.13
-  test('show people the application and the requested access', async () => {
+  test('show the person the application and the requested access', async () => {
     const text = await (await ada.visit(await pushedUrl(at, banker))).text();
     expect(text).toContain('A bank’s application');
     expect(text).toContain('Read your notes');
@@ -496,7 +496,7 @@ describe('authorization requests', () => {
   });
 
   // @shows AS-27.7, AS-5.2
-  test('get invalid_grant if the exchange has no verifier, and the code becomes invalid', async () => {
+  test('end in invalid_grant if the exchange has no verifier, and the code becomes invalid', async () => {
     for (const verifier of [undefined, '']) {
       const code = await obtainCode(at, banker, ada);
       const form = { code_verifier: verifier };
@@ -512,7 +512,7 @@ describe('authorization requests', () => {
   });
 
   // @shows FAPI2-5.4.1.4, FAPI2-5.4.2.3
-  test('give values that cannot be guessed, and keys have their own names', async () => {
+  test('lead to tokens that cannot be guessed, and each signing key has a unique kid', async () => {
     const { access_token: access, refresh_token: again } = await tokens();
     for (const value of [access, again])
       expect(value.split('.').at(-1)?.length).toBeGreaterThanOrEqual(43);
@@ -524,7 +524,7 @@ describe('authorization requests', () => {
   });
 });
 
-describe('a refresh token', () => {
+describe('with fapi2, a refresh token', () => {
   // @shows AS-27.4, FAPI2-5.3.2.1.9
   test('stays the same after any number of uses, also two at the same time', async () => {
     const { refresh_token: token, access_token: first } = await tokens();
@@ -542,7 +542,7 @@ describe('a refresh token', () => {
   });
 
   // @shows AS-27.4
-  test('is useless to a thief, whose attempts end nothing', async () => {
+  test('is useless to a thief, whose attempts do not end the authorization', async () => {
     const { refresh_token: token } = await tokens();
     const thief = await registerBanker(portal);
     await expectRefused(refresh(at, thief, token), 'invalid_grant');
@@ -554,7 +554,7 @@ describe('a refresh token', () => {
   });
 
   // @shows AS-27.4
-  test('continues with another key of the client', async () => {
+  test('can be used with a different key of the client', async () => {
     const { refresh_token: token } = await tokens();
     const next = newKey('EdDSA');
     const answered = await tokensOf(refresh(at, banker, token, { proofKey: next }));
@@ -565,7 +565,7 @@ describe('a refresh token', () => {
   });
 
   // @shows AS-27.4
-  test('expires without use, and ends if it is revoked or its person is suspended', async () => {
+  test('expires if unused, and ends if it is revoked or its person is suspended', async () => {
     const own = await registerBanker(portal);
     const obtain = async () => tokensOf(exchange(at, own, await obtainCode(at, own, ada)));
     const { refresh_token: revoked } = await obtain();
@@ -587,7 +587,7 @@ describe('a refresh token', () => {
   });
 });
 
-describe('an access token', () => {
+describe('with fapi2, an access token', () => {
   // @shows FAPI2-5.3.4.2, FAPI2-5.3.4.3
   test('is accepted only in the header, and ends immediately when it is revoked', async () => {
     const { access_token: token } = await tokens();
@@ -600,9 +600,9 @@ describe('an access token', () => {
   });
 });
 
-describe('a server with the profile and a contradicting configuration', () => {
+describe('fapi2 with a contradicting configuration', () => {
   // @shows AS-27.3, FAPI2-5.3.2.1.11, FAPI2-5.3.2.2.3
-  test('does not start, and lists all errors together', async () => {
+  test('prevents the start, and all errors are listed together', async () => {
     const config = {
       oauth_server: {
         profile: 'fapi2',
@@ -631,7 +631,7 @@ describe('a server with the profile and a contradicting configuration', () => {
     ['pushed_authorization_requests', 'require'],
     ['registration', 'initial_access_token'],
     ['code_ttl', 30],
-  ])('%s may be what the profile requires', async (key, value) => {
+  ])('accepts %s with the value that the profile requires', async (key, value) => {
     const other = await startPortal({
       config: { oauth_server: { profile: 'fapi2', [key]: value } },
     });
@@ -640,7 +640,7 @@ describe('a server with the profile and a contradicting configuration', () => {
   });
 });
 
-describe('a client with a document', () => {
+describe('with fapi2, a client with a metadata document', () => {
   const document = (key: ClientKey, changes: object = {}) => ({
     client_name: 'A bank’s document',
     redirect_uris: [REDIRECT_URI],
@@ -652,7 +652,7 @@ describe('a client with a document', () => {
   });
 
   // @shows AS-27.2, FAPI2-5.4.1.1
-  test('gets ID tokens with an algorithm of the profile if it names no algorithm; RS256 by name is refused', async () => {
+  test('gets ID tokens with an algorithm of the profile by default, and RS256 is refused', async () => {
     const host = await startDocumentHost();
     const other = await startPortal({
       clock: clock.now,
@@ -685,7 +685,7 @@ describe('a client with a document', () => {
   });
 
   // @shows AS-11.1
-  test('gets RS256 on every other server', async () => {
+  test('gets RS256 on every server without the profile', async () => {
     const host = await startDocumentHost();
     const other = await startPortal({
       clock: clock.now,
@@ -718,7 +718,7 @@ describe('a client with a document', () => {
   });
 });
 
-describe('a client with the profile on a server without it', () => {
+describe('a client with the profile fapi2 on a server without it', () => {
   const ON = {
     private_key_jwt: true,
     dpop: 'accept',
@@ -741,7 +741,7 @@ describe('a client with the profile on a server without it', () => {
   afterAll(() => mixed.close());
 
   // @shows AS-27.2, AS-27.7
-  test('must follow it, and other clients need not', async () => {
+  test('must follow the profile, and other clients need not', async () => {
     const answered = await tokensOf(exchange(here, own, await obtainCode(here, own, visitor)));
     const again = await tokensOf(refresh(here, own, answered.refresh_token));
     expect([again.refresh_token, again.token_type]).toEqual([answered.refresh_token, 'DPoP']);
@@ -801,7 +801,7 @@ describe('a client with the profile on a server without it', () => {
   });
 
   // @shows FAPI2-5.4.1.1
-  test('cannot use proofs with RS256, as others may', async () => {
+  test('cannot use proofs with RS256, as other clients can', async () => {
     const rsa = newKey('RS256');
     const proofKey = { ...rsa, algorithm: 'PS256' as const };
     const code = await obtainCode(here, own, visitor);
@@ -825,7 +825,7 @@ describe('a client with the profile on a server without it', () => {
     ['private_key_jwt', { ...ON, private_key_jwt: false }],
     ['dpop', { ...ON, dpop: 'off' }],
     ['pushed_authorization_requests', { ...ON, pushed_authorization_requests: 'off' }],
-  ])('gets nothing and cannot be registered if %s is off', async (key, changed) => {
+  ])('gets no tokens and cannot be registered if %s is off', async (key, changed) => {
     const answered = await tokensOf(exchange(here, own, await obtainCode(here, own, visitor)));
     const without = await startPortal({
       clock: clock.now,
@@ -851,7 +851,7 @@ describe('a client with the profile on a server without it', () => {
   });
 });
 
-describe('the assertions of an organization', () => {
+describe('with fapi2, the assertion of an organization', () => {
   const rsa = newKey('RS256');
   let idp: IdentityProvider;
   beforeAll(async () => {
@@ -883,7 +883,7 @@ describe('the assertions of an organization', () => {
   }
 
   // @shows FAPI2-5.4.1.1
-  test('have an algorithm of the profile for its clients, even if others may have RS256', async () => {
+  test('needs an algorithm of the profile, even if other clients can use RS256', async () => {
     const { mixed, own, other } = await startMixed(trusting(['ES256', 'RS256']));
     const ask = (client: Banker, key: ClientKey, otherwise: Otherwise = {}) => {
       const about = { id: client.id, secret: '' };
@@ -914,7 +914,7 @@ describe('the assertions of an organization', () => {
   }
 
   // @shows FAPI2-5.3.2.1.13
-  test('may be ten seconds ahead for clients of the profile, even if others may be less', async () => {
+  test('can be ten seconds ahead for a client with the profile, even if the limit is lower', async () => {
     const { mixed, own, other } = await startMixed(trusting(['ES256'], { clock_tolerance: 0 }));
     const ask = sendAhead.bind(null, mixed);
     await expectRefused(ask(own, { iat: 12 }), 'invalid_grant');
@@ -926,7 +926,7 @@ describe('the assertions of an organization', () => {
   });
 
   // @shows FAPI2-5.3.2.1.13
-  test('may be 60 seconds ahead for clients of the profile, even if others may be more', async () => {
+  test('can be at most 60 seconds ahead for a client with the profile, even if the limit is higher', async () => {
     const { mixed, own, other } = await startMixed(trusting(['ES256'], { clock_tolerance: 300 }));
     const ask = sendAhead.bind(null, mixed);
     await expectRefused(ask(own, { iat: 62 }), 'invalid_grant');
@@ -936,7 +936,7 @@ describe('the assertions of an organization', () => {
   });
 
   // @shows FAPI2-5.3.2.1.13
-  test('may be ten seconds ahead on a server with the profile, which otherwise does not start', async () => {
+  test('can be ten seconds ahead on a server with the profile, which does not start with less', async () => {
     const start = (clock_tolerance: number) =>
       startPortal({
         config: { oauth_server: { profile: 'fapi2', ...trusting(['ES256'], { clock_tolerance }) } },
@@ -948,7 +948,7 @@ describe('the assertions of an organization', () => {
   });
 
   // @shows FAPI2-5.4.1.1
-  test('cannot have RS256 on a server with the profile, which does not start', async () => {
+  test('cannot be configured with RS256 on a server with the profile', async () => {
     const start = (algorithms: readonly Algorithm[]) =>
       startPortal({ config: { oauth_server: { profile: 'fapi2', ...trusting(algorithms) } } });
     await expect(start(['ES256', 'RS256'])).rejects.toThrow(

@@ -162,10 +162,10 @@ async function tryWithout(feature: string, from: string): Promise<readonly Tried
 }
 
 describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))(
-  'without %s',
+  'the source code without %s',
   (folder) => {
     test(
-      'all other code compiles, and the core works as before',
+      'compiles, and the core still works',
       { timeout: 240_000 },
       async () => {
         for (const { without, compiled, statuses } of await tryWithout(folder, SERVER)) {
@@ -177,8 +177,8 @@ describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))(
   },
 );
 
-describe.each(waysOf(MCP_FOLDERS))('without %s of MCP', (folder) => {
-  test('all other code compiles', { timeout: 240_000 }, async () => {
+describe.each(waysOf(MCP_FOLDERS))('the MCP source code without %s', (folder) => {
+  test('compiles', { timeout: 240_000 }, async () => {
     for (const { without, compiled } of await tryWithout(folder, MCP))
       expect(compiled, `without ${without}`).toBe('');
   });
@@ -189,7 +189,7 @@ test.each([
   ['dpop', 'binding'],
   ['pushed-requests', 'directRequests'],
   ['signing-algorithms', 'signingAlgorithms'],
-])('without %s, a server of the profile fapi2 does not start', async (folder, part) => {
+])('a server with the profile fapi2 does not start without %s', async (folder, part) => {
   await deleteFeature(folder);
   const { stdout } = await run(process.execPath, [PROFILE_START], { cwd: copy });
   expect(JSON.parse(stdout)).toEqual([
@@ -201,7 +201,7 @@ test.each([
   [SERVER, FOLDERS],
   [MCP, MCP_FOLDERS],
 ])(
-  'the list of %s has each feature once, and no feature imports another',
+  'the feature list of %s has each feature once, and no feature imports a different one',
   async (from, folders) => {
     const list = await readFile(path.join(ROOT, from, 'features.ts'), 'utf8');
     const listed = (/= \[([^]*)\];/.exec(list)?.[1] ?? '').split(',').map((each) => each.trim());

@@ -93,7 +93,7 @@ const pendingIn = (
 ) => states.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
 
 // @shows AS-20.4
-test("an application's schema has a feature's tables only if the feature is switched on", async () => {
+test('a schema contains the tables of a feature only if the feature is on', async () => {
   const url = await emptyDatabase();
   const without = await start(url, false);
   expect(await without.migrate()).not.toContain(step.name);
@@ -112,7 +112,7 @@ test("an application's schema has a feature's tables only if the feature is swit
 });
 
 // @shows AS-20.4
-test('a server without the kit needs them too, and the doctor names what is missing', async () => {
+test('a server without the kit needs the tables too, and the doctor lists the missing ones', async () => {
   const database = openDatabase(await emptyDatabase(), { directory: folder });
   onTestFinished(() => database.close());
   const section = { name: 'App', scopes: {}, visits: true, key_path: path.join(folder, 'keys') };
@@ -156,7 +156,7 @@ test.each([
   'oauth_server_0002_visits',
   'oauth_server_visits_1_table',
   'oauth_server_visits_0001_',
-])('a migration with a name of another feature or without a number is refused: %s', (name) => {
+])('a migration named like one of a feature, or without a number, is refused: %s', (name) => {
   const misnamed = featureWith({ ...step, name });
   const config = configurationWith([misnamed]).parse({ name: 'App', scopes: {}, visits: true });
   expect(() => migrationsWith(config, [misnamed])).toThrow(

@@ -138,15 +138,15 @@ async function questionOf(at: string, context?: Framework) {
   return { request_id: requestId, csrf_token: csrfToken };
 }
 
-describe('routing', () => {
-  test('a path that is not an endpoint is left to the application, with its body unread', async () => {
+describe('routing of requests', () => {
+  test('leaves a path that is not an endpoint to the application, with its body unread', async () => {
     const request = new Request(`${ISSUER}/oauth/tokens`, form({ a: 'b' }));
     expect([await handle(request), request.bodyUsed]).toEqual([null, false]);
     for (const path of ['/', '/oauth/token/', '/oauth/%74oken', '//oauth/token', '/OAUTH/token'])
       expect([path, await handle(new Request(ISSUER + path))]).toEqual([path, null]);
   });
 
-  test('an unsupported method is 405, with Allow and the request id', async () => {
+  test('responds to an unsupported method with 405, Allow and the request id', async () => {
     const refused = await answer('/oauth/token?x=/oauth/authorize', {
       headers: { 'X-Request-Id': 'the-one' },
     });
@@ -155,14 +155,14 @@ describe('routing', () => {
   });
 
   // @shows AS-6.14
-  test('the refusal of a method is not stored by caches', async () => {
+  test('marks the refusal of a method as not cacheable', async () => {
     for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/introspect'])
       expect((await answer(path)).headers.get('cache-control')).toBe('no-store');
     const put = await answer('/oauth/userinfo', { method: 'PUT' });
     expect(put.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('HEAD is answered like GET, without the body', async () => {
+  test('responds to HEAD like to GET, without the body', async () => {
     const [head, get] = [
       await answer('/.well-known/jwks.json', { method: 'HEAD' }),
       await answer('/.well-known/jwks.json'),
@@ -173,9 +173,9 @@ describe('routing', () => {
   });
 });
 
-describe("the framework's context of a request", () => {
+describe('the framework context of a request', () => {
   // @shows AS-1.10
-  test('is passed to each host member that is called for it, and never to another request at the same time', async () => {
+  test('is passed to each host function called for it, and never to a simultaneous request', async () => {
     const [one, other]: readonly Framework[] = [{ name: 'one' }, { name: 'other' }];
     const { clientId, secret, at } = await requestOf();
     called = [];
@@ -268,7 +268,7 @@ describe('Host.commit', () => {
   });
 
   // @shows AS-1.11
-  test('replaces the response with a 500 without cookies if it fails', async () => {
+  test('that fails replaces the response with a 500 without cookies', async () => {
     const { at } = await requestOf();
     failing = true;
     const response = await answer(at);
@@ -292,7 +292,7 @@ test.each([
   ['with a length', { 'Content-Length': '22' }],
   ['without a length', {}],
 ])(
-  'if the application has read the body of the request, %s, the log names the fault',
+  'if the application has already read the request body, %s, the log names the cause',
   async (_, length) => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', ...length };
     const init = { method: 'POST', headers, body: 'grant_type=made_up&a=b' };
@@ -315,7 +315,7 @@ describe('the session of a person', () => {
   test.each([
     ['no Authorization', {}, 200],
     ['a bearer token', { Authorization: 'Bearer invented' }, 302],
-    ['a bearer token in another case', { Authorization: 'bEARER invented' }, 302],
+    ['a bearer token in a different case', { Authorization: 'bEARER invented' }, 302],
     ['HTTP Basic of a proxy', { Authorization: 'Basic YTpi' }, 200],
   ])('is ignored only in a request with a token: %s', async (_, headers, status) => {
     const response = await answer('/oauth/applications', { headers: { ...headers } });
@@ -329,7 +329,7 @@ describe('the session of a person', () => {
     ['accept', 302],
     ['off', 200],
   ])(
-    'is ignored in a request with the scheme DPoP only with DPoP on: dpop is %s',
+    'is ignored for the scheme DPoP only if DPoP is on: dpop is %s',
     async (dpop, status) => {
       const config = oauthServerConfiguration.parse({
         name: 'Host',

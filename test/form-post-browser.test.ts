@@ -26,7 +26,7 @@ interface Arrival {
   readonly referrer: string | undefined;
 }
 
-describe('in a real Chromium', () => {
+describe('form_post in Chromium', () => {
   let portal: RunningPortal;
   let client: TestClient;
   let browser: Browser;
@@ -98,7 +98,7 @@ describe('in a real Chromium', () => {
   const STATE = `"><script>document.title='taken'</script>&amp;\u00e9\t'`;
 
   // @shows AS-7.20, AS-7.21
-  test('a script posts the answer immediately, and the state arrives unchanged', async () => {
+  test('submits the response by script immediately, with the state unchanged', async () => {
     await open({ state: STATE }, true);
     await page.getByRole('button', { name: 'Allow' }).click();
     await arrive('Signed in');
@@ -117,7 +117,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-7.20, AS-7.23
-  test('without scripts, the button posts it; the browser sends only cookies with SameSite=None', async () => {
+  test('works by a button without scripts; the browser sends only cookies with SameSite=None', async () => {
     await open({ state: STATE }, false);
     await page.getByRole('button', { name: 'Allow' }).click();
     await arrive(`Continue to ${host()}`);
@@ -129,7 +129,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-7.20
-  test('a denial is posted too', async () => {
+  test('submits a denial too', async () => {
     await open({}, true);
     await page.getByRole('button', { name: 'Deny' }).click();
     await arrive('Not signed in');
@@ -137,7 +137,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-7.21
-  test('a form to another origin goes nowhere', async () => {
+  test('cannot submit a form to a different origin', async () => {
     await open({}, false);
     await page.getByRole('button', { name: 'Allow' }).click();
     await arrive(`Continue to ${host()}`);

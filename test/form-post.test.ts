@@ -62,9 +62,9 @@ async function metadataOf(at: RunningPortal, name: string): Promise<Record<strin
   return (await (await fetch(`${at.url}/.well-known/${name}`)).json()) as Record<string, unknown>;
 }
 
-describe('form_post', () => {
+describe('response_mode=form_post', () => {
   // @shows AS-2.30
-  test('off: the metadata contains only query, and a request for form_post is refused as before', async () => {
+  test('is not in the metadata and is refused while the feature is off', async () => {
     for (const name of ['openid-configuration', 'oauth-authorization-server'])
       expect((await metadataOf(off, name))['response_modes_supported']).toEqual(['query']);
     const there = await off.signedIn(ADA);
@@ -80,7 +80,7 @@ describe('form_post', () => {
   });
 
   // @shows AS-2.30, AS-7.20
-  test('on: the metadata has it, and clients that do not ask for it are answered in the query', async () => {
+  test('is in the metadata while the feature is on; other clients still get the query', async () => {
     for (const name of ['openid-configuration', 'oauth-authorization-server'])
       expect((await metadataOf(portal, name))['response_modes_supported']).toEqual([
         'query',
@@ -102,7 +102,7 @@ describe('form_post', () => {
     'FORM_POST',
     'form_post ',
     'form_post query',
-  ])('another mode stays refused, by the query: %s', async (mode) => {
+  ])('is the only additional mode; others are refused in the query: %s', async (mode) => {
     const { searchParams } = locationOf(await ada.get(url({ response_mode: mode })));
     expect(searchParams.get('error')).toBe('invalid_request');
     expect(searchParams.get('error_description')).toBe(
@@ -110,7 +110,7 @@ describe('form_post', () => {
     );
   });
 
-  test('a repeated response_mode is refused, by the query', async () => {
+  test('sent twice is refused in the query', async () => {
     for (const second of ['form_post', 'query', 'fragment']) {
       const { searchParams } = locationOf(await ada.get(`${url()}&response_mode=${second}`));
       expect(searchParams.get('error_description')).toBe(
@@ -120,9 +120,9 @@ describe('form_post', () => {
   });
 });
 
-describe('an answer that is posted', () => {
+describe('a form_post response', () => {
   // @shows AS-7.20, AS-7.21
-  test('has code, state and iss in its form, nothing of it in a URL, and the code works', async () => {
+  test('has code, state and iss only in its form and not in a URL, and the code works', async () => {
     const page = await ada.submit(await ada.visit(url()), { decision: 'allow' });
     const { action, fields } = await posted(page);
     expect(action).toBe(REDIRECT_URI);
@@ -153,7 +153,7 @@ describe('an answer that is posted', () => {
   });
 
   // @shows AS-7.21
-  test('names the port of a loopback address that the client chose, and keeps its query', async () => {
+  test('keeps the port that a native client chose, and the query of its redirect URI', async () => {
     const native = await registerClient(portal, {
       public: true,
       applicationType: 'native',
@@ -168,7 +168,7 @@ describe('an answer that is posted', () => {
   });
 
   // @shows AS-7.20
-  test('says that the person denied', async () => {
+  test('contains access_denied if the person denies', async () => {
     const { action, fields } = await posted(
       await ada.submit(await ada.visit(url()), { decision: 'deny' }),
     );
@@ -188,7 +188,7 @@ describe('an answer that is posted', () => {
     ['unsupported_response_type', { response_type: 'token' }],
     ['request_not_supported', { request: 'e30' }],
     ['invalid_target', { resource: 'https://other.example/' }],
-  ])('says what is wrong with a request: %s %j', async (error, changes) => {
+  ])('contains the error of a wrong request: %s %j', async (error, changes) => {
     for (const who of [ada, portal.visitor()]) {
       const { action, fields } = await posted(await who.get(url(changes)));
       expect([action, fields['error'], fields['state']]).toEqual([
@@ -219,7 +219,7 @@ describe('an answer that is posted', () => {
   });
 
   // @shows AS-7.20
-  test('is posted after sign-in, after "Not you?", and by a form of another site', async () => {
+  test('also follows sign-in, "Not you?", and a cross-site form request', async () => {
     const visitor = portal.visitor();
     const signInPage = await visitor.visit(url({ scope: 'openid' }));
     const back = locationOf(await signIn(visitor, signInPage, GRACE));
@@ -237,7 +237,7 @@ describe('an answer that is posted', () => {
   });
 
   // @shows AS-7.20
-  test('is posted again for a second click, with a code that replaces the first', async () => {
+  test('is sent again for a second click, with a code that replaces the first', async () => {
     const consent = await ada.visit(url());
     const [first, second] = [
       await posted(await ada.submit(consent, { decision: 'allow' })),
@@ -251,7 +251,7 @@ describe('an answer that is posted', () => {
   });
 
   // @shows AS-7.21
-  test('contains what a stranger sent only as text', async () => {
+  test('contains client input only as escaped text', async () => {
     const state = `"><script>alert(1)</script>'&amp;&#34;<!--\t\u00e9\u{1F600}\u202e]]>`;
     for (const decision of ['allow', 'deny']) {
       const page = await ada.submit(await ada.visit(url({ state })), { decision });
@@ -266,7 +266,7 @@ describe('an answer that is posted', () => {
   });
 
   // @shows AS-7.21
-  test('speaks the language of the person', async () => {
+  test('is in the language of the person', async () => {
     const german = await ada.submit(await ada.visit(url({ ui_locales: 'de' })), {
       decision: 'allow',
     });
@@ -277,12 +277,12 @@ describe('an answer that is posted', () => {
   });
 });
 
-describe('a request that cannot be answered by a form', () => {
+describe('a form_post request that cannot be answered with a form', () => {
   // @shows AS-7.22
   test.each([
     ['com.example.app:/callback', 'private-use scheme'],
     ['http://[::1]:8080/callback', 'a content security policy cannot'],
-  ])('is refused for the address %s, by the query', async (redirectUri, detail) => {
+  ])('is refused in the query for the redirect URI %s', async (redirectUri, detail) => {
     const native = await registerClient(portal, {
       public: true,
       applicationType: 'native',
@@ -304,7 +304,7 @@ describe('a request that cannot be answered by a form', () => {
   });
 
   // @shows AS-7.22
-  test.each(['a\r\nb', 'a\nb', 'a\rb', 'a\0b'])('is refused for the state %j', async (state) => {
+  test.each(['a\r\nb', 'a\nb', 'a\rb', 'a\0b'])('is refused in the query for the state %j', async (state) => {
     const { searchParams } = locationOf(await ada.get(url({ state })));
     expect([searchParams.get('error'), searchParams.get('state')]).toEqual([
       'invalid_request',
@@ -312,7 +312,7 @@ describe('a request that cannot be answered by a form', () => {
     ]);
   });
 
-  test('is a page, not a form, if the redirect URI is not registered', async () => {
+  test('shows an error page if the redirect URI is not registered', async () => {
     const page = await ada.get(url({ redirect_uri: 'https://evil.example/' }));
     expect(page.status).toBe(400);
     const html = await page.text();
@@ -320,31 +320,31 @@ describe('a request that cannot be answered by a form', () => {
   });
 });
 
-describe('a pushed request', () => {
+describe('a pushed request, regardless of parameters that the browser adds,', () => {
   // @shows AS-7.20
-  test('gets its response in a form, with any parameters that the browser adds', async () => {
+  test('with form_post gets its response in a form', async () => {
     const link = await pushedNow(portal, client, { response_mode: 'form_post' });
     const consent = await ada.visit(`${link}&response_mode=query`);
     const { fields } = await posted(await ada.submit(consent, { decision: 'allow' }));
     expect((await exchangeCode(portal, client, fields['code'] ?? '')).status).toBe(200);
   });
 
-  test('without it gets its response in the query, with any parameters that the browser adds', async () => {
+  test('without form_post gets its response in the query', async () => {
     const consent = await ada.visit(`${await pushedNow(portal, client)}&response_mode=form_post`);
     expect(
       locationOf(await ada.submit(consent, { decision: 'allow' })).searchParams.has('code'),
     ).toBe(true);
   });
 
-  test('for another mode is refused when it is pushed', async () => {
+  test('with an unknown response_mode is refused when it is pushed', async () => {
     const refused = await push(portal, client, { response_mode: 'fragment' });
     expect([refused.status, await errorOf(refused)]).toEqual([400, 'invalid_request']);
   });
 });
 
-describe('a client that no operator registered', () => {
+describe('form_post for a client that no operator registered', () => {
   // @shows AS-7.18, AS-7.21
-  test('is sent an error only by the button, and no script', async () => {
+  test('sends an error only when the person presses the button, without a script', async () => {
     const site = 'https://elsewhere.example/callback';
     const stranger = await putUnverified(portal, {
       document: null,
@@ -369,7 +369,7 @@ describe('a client that no operator registered', () => {
   });
 });
 
-test('a question of before is not answered after the feature was switched off', async () => {
+test('an open form_post request cannot be answered after the feature is switched off', async () => {
   const visitor = await portal.signedIn(ADA);
   const consent = await visitor.visit(url());
   const { fields } = formOf(await consent.clone().text());
@@ -383,7 +383,7 @@ test('a question of before is not answered after the feature was switched off', 
 });
 
 // @shows AS-7.20
-test('openid-client signs in by it', async () => {
+test('openid-client signs in with form_post', async () => {
   const config = await openid.discovery(
     new URL(portal.url),
     client.id,

@@ -63,7 +63,7 @@ const PROBED = `
 const LARGEST_FILE = 2048;
 
 // @shows AS-18.9
-test('on a full disk, SQLite is queried once about the effect of a commit, since no other server could take over', async () => {
+test('on a full disk, SQLite checks only once whether a commit took effect', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-full-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const limited = `ulimit -f ${LARGEST_FILE}; exec "$0" "$@"`;
@@ -73,7 +73,7 @@ test('on a full disk, SQLite is queried once about the effect of a commit, since
 });
 
 // @shows AS-29.3
-test('on a full disk, the server on SQLite is not ready', async () => {
+test('on a full disk, a server on SQLite reports not ready', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-full-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const limited = `ulimit -f ${LARGEST_FILE}; exec "$0" "$@"`;

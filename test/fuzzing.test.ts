@@ -21,7 +21,7 @@ const SEED = LONGEST ? Date.now() % 2 ** 31 : 64;
 const told = ({ findings }: Result) =>
   findings.map(({ kind, message, input }) => `${kind}: ${message}\nof the input ${input}`);
 
-describe('What strangers send', () => {
+describe('fuzzed input from unauthenticated clients', () => {
   const results = new Map<string, Result>();
 
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('What strangers send', () => {
 });
 
 test.each(FAULTS.slice(0, SCALE.plantedFaults))(
-  'the fuzzer finds that $name ($target)',
+  'the fuzzer finds this planted fault: $name ($target)',
   async (fault) => {
     const [result] = await fuzz({ targets: [], faults: [fault], seconds: 120, atOnce: 1, seed: 1 });
     expect(result?.findings).toHaveLength(1);
@@ -53,7 +53,7 @@ test.each(FAULTS.slice(0, SCALE.plantedFaults))(
   PATIENCE,
 );
 
-test('a large number in a grammar does not turn a short input into a huge list', () => {
+test('a large number in a fuzzing grammar does not turn a short input into a huge list', () => {
   const random = createRandom(1);
   const input = Buffer.from('{"aud":["a","b"],"scopes":[["c"]]}');
   const lengths = Array.from({ length: 2000 }, () => changedJson(input, random, ['70000']).length);

@@ -107,47 +107,47 @@ interface Rival {
   readonly afterwards: 'all live' | 'none lives';
 }
 
-describe('while one process refreshes, another', () => {
+describe('while one process refreshes a token, another process', () => {
   // @shows AS-5.5, AS-5.16, AS-10.1, AS-18.2, AS-18.6, AS-18.8, RFC9700-4.14.2b
   test.each<[string, Rival]>([
     [
-      'is offered a token that was used before: nothing lives',
+      'receives a token that was used before: all tokens end',
       { does: (used) => refresh(other, client, used.refresh_token), afterwards: 'none lives' },
     ],
     [
-      'is offered the token with a garbled end: nothing lives',
+      'receives the token with a garbled end: all tokens end',
       {
         does: (_, { refresh_token: token }) => refresh(other, client, withPart(token, -1, garbled)),
         afterwards: 'none lives',
       },
     ],
     [
-      'revokes the token: nothing lives',
+      'revokes the token: all tokens end',
       {
         does: (_, { refresh_token: token }) => revoke(other, client, token),
         afterwards: 'none lives',
       },
     ],
     [
-      'revokes a token that was used before: nothing lives',
+      'revokes a token that was used before: all tokens end',
       { does: (used) => revoke(other, client, used.refresh_token), afterwards: 'none lives' },
     ],
     [
-      'is offered the token by another client: all live',
+      'receives the token from a different client: all tokens stay valid',
       {
         does: (_, { refresh_token: token }) => refresh(other, stranger, token),
         afterwards: 'all live',
       },
     ],
     [
-      'is offered what was never a token: all live',
+      'receives a token that was never issued: all tokens stay valid',
       {
         does: (_, { refresh_token: token }) => refresh(other, client, withPart(token, 1, garbled)),
         afterwards: 'all live',
       },
     ],
     [
-      'revokes what was never a token, or for another client: all live',
+      'revokes a token never issued, or as a different client: all tokens stay valid',
       {
         does: (_, { refresh_token: token }) =>
           Promise.all([
@@ -157,7 +157,7 @@ describe('while one process refreshes, another', () => {
         afterwards: 'all live',
       },
     ],
-    ['prunes: all live', { does: () => one.server.prune(), afterwards: 'all live' }],
+    ['prunes: all tokens stay valid', { does: () => one.server.prune(), afterwards: 'all live' }],
   ])('%s', async (_, { does, afterwards }) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const used = await authorized();
@@ -172,7 +172,7 @@ describe('while one process refreshes, another', () => {
   });
 
   // @shows AS-18.1, AS-18.6, AS-18.8
-  test('with its clock ahead prunes authorizations under exchange: answered tokens stay valid, and nothing else is issued', async () => {
+  test('with a clock ahead prunes authorizations: issued tokens stay valid, nothing else is issued', async () => {
     // A code is valid for a minute, and rows stay for an hour longer.
     ahead = 3_700_000;
     const counts = { exchanged: 0, pruned: 0 };
@@ -239,7 +239,7 @@ describe('while a person answers Allow twice at the same time, in two processes,
   });
 
   // @shows AS-8.21, AS-8.22
-  test('and the application exchanges the first code: one of the codes gives tokens, which stay valid', async () => {
+  test('and the application exchanges the first code: one code gives tokens, which stay valid', async () => {
     const counts = { first: 0, second: 0 };
     for (let round = 0; round < ROUNDS * 2; round += 1) {
       const page = await pageOf(client);
@@ -262,7 +262,7 @@ describe('while a person answers Allow twice at the same time, in two processes,
 });
 
 // @shows AS-10.1, AS-18.6, AS-19.12
-test('an access token that two processes revoke at the same time is revoked in both, with one event', async () => {
+test('an access token revoked by two processes at the same time causes one audit event', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const tokens = await authorized();
     const all = [one, other, one, other].map((at) => revoke(at, client, tokens.access_token));
@@ -289,7 +289,7 @@ describe('a refresh token that differs from the issued one', () => {
     ['NUL in what the family shares', (token) => withPart(token, 1, (shared) => `${shared}${nul}`)],
     ['a part before it', (token) => `x.${token}`],
     ['dots that are encoded', (token) => token.replaceAll('.', '%2E')],
-    ['dots of another script', (token) => token.replaceAll('.', '\uff0e')],
+    ['dots of a different script', (token) => token.replaceAll('.', '\uff0e')],
     ['64 KiB of family', (token) => `${long}.${token}`],
     ['64 KiB of what the family shares', (token) => withPart(token, 1, () => long)],
     ['a line before it', (token) => `\n${token}`],
@@ -317,7 +317,7 @@ describe('a refresh token that differs from the issued one', () => {
     ['its last part in capitals', (token) => withPart(token, -1, (own) => own.toUpperCase())],
     ['no last part', (token) => withPart(token, -1, () => '')],
   ])(
-    'with %s is a replay, because its family part is right, and ends the authorization',
+    'with %s is a replay because its family part is right, and ends the authorization',
     async (_, change) => {
       const tokens = await authorized();
       const response = await refresh(one, client, change(tokens.refresh_token));

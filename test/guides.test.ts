@@ -54,7 +54,7 @@ describe('the length of a page', () => {
     expect(allWordsOf(page)).toBeLessThanOrEqual(200);
   });
 
-  test('is counted for existing pages, without code, links and comments', () => {
+  test('is counted without code, links and comments, and only for existing pages', () => {
     expect(REFERENCE.filter((page) => !existsSync(path.join(ROOT, page)))).toEqual([]);
     expect(GUIDES.length).toBeGreaterThan(60);
     expect(DECISIONS.length).toBeGreaterThan(60);

@@ -43,9 +43,9 @@ async function portalWith(options: PortalOptions = {}) {
   };
 }
 
-describe('in an application of the kit', () => {
+describe('health probes in a kit application', () => {
   // @shows AS-29.1, AS-29.2
-  test('probes get a short response with only the state of each part, never cached', async () => {
+  test('get a short response with only the state of each part, which is never cached', async () => {
     const { probe } = await portalWith();
     const headers = { Cookie: 'portico_session=stale', Authorization: 'Bearer stale' };
     for (const [what, body] of [
@@ -66,7 +66,7 @@ describe('in an application of the kit', () => {
   });
 
   // @shows AS-29.1
-  test("the application's own route on the same path takes precedence, for every method and spelling", async () => {
+  test('are replaced by a route of the application on the same path, for every method and spelling', async () => {
     const own = (name: string, at: string, method: 'GET' | 'POST'): Route => ({
       name,
       path: at,
@@ -83,7 +83,7 @@ describe('in an application of the kit', () => {
   });
 
   // @shows AS-29.1
-  test('their paths can be changed or switched off', async () => {
+  test('can be moved to other paths or switched off', async () => {
     const moved = await portalWith({
       config: { oauth_server: { health: { live: false, ready: '/internal/ready' } } },
     });
@@ -105,16 +105,16 @@ describe('in an application of the kit', () => {
     [{ ready: '/health/live' }, 'live and ready must be different paths'],
     [{ started: '/health/started' }, /started/],
     ['/health', 'must be true, false or { live, ready }'],
-  ])('%j is refused at the start', (health, message) => {
+  ])('cannot be configured as %j', (health, message) => {
     const parsed = oauthServerConfiguration.safeParse({ name: 'A', scopes: {}, health });
     const [issue] = parsed.error?.issues ?? [];
     expect([...(issue?.path ?? []), issue?.message].join(': ')).toMatch(message);
   });
 });
 
-describe('a process is not ready:', () => {
+describe('the readiness probe reports not ready', () => {
   // @shows AS-29.3, AS-29.5
-  test('while a schema step is missing; the log says which, once', async () => {
+  test('while a schema step is missing, and the log reports the step once', async () => {
     const { portal, probe, linesOf } = await portalWith();
     const { database } = portal.application;
     const name = oauthServerMigrations.at(-1)?.name ?? '';
@@ -137,7 +137,7 @@ describe('a process is not ready:', () => {
   });
 
   // @shows AS-29.3
-  test('while its key directory is missing', async () => {
+  test('while the key directory is missing', async () => {
     const { portal, probe } = await portalWith();
     expect(await (await probe('ready')).json()).toEqual(READY);
     const { key_path: keys } = portal.server.config;
@@ -151,7 +151,7 @@ describe('a process is not ready:', () => {
   });
 
   // @shows AS-29.3
-  test('without a key that a client needs; ready if no client needs one', async () => {
+  test('without a key, but only if a client needs one', async () => {
     const { portal, probe } = await portalWith({ signingKey: false });
     await registerClient(portal, { scopes: ['notes:read'] });
     expect(await (await probe('ready')).json()).toEqual(READY);
@@ -163,7 +163,7 @@ describe('a process is not ready:', () => {
   });
 
   // @shows AS-29.6
-  test('from the moment of the signal to stop', async () => {
+  test('from the moment of the stop signal', async () => {
     const { portal, probe } = await portalWith();
     expect((await probe('ready')).status).toBe(200);
     portal.server.health.stop();
@@ -239,9 +239,9 @@ async function serverOn(changed: (store: Database) => Partial<Database>, health?
   };
 }
 
-describe('in an application of another framework', () => {
+describe('health probes in an application of a different framework', () => {
   // @shows AS-29.1
-  test('the application chooses the paths of probes', async () => {
+  test('have the paths that the application chooses', async () => {
     const { probe } = await serverOn(() => ({}));
     expect([await probe('live'), await probe('ready')]).toEqual([null, null]);
     const asked = await serverOn(() => ({}), true);
@@ -250,7 +250,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.4
-  test('a result is not cached longer if the clock is set back', async () => {
+  test('do not reuse a result longer if the clock is set back', async () => {
     let isGone = false;
     const { server } = await serverOn((store) => ({
       execute: (...statement: Parameters<Database['execute']>) =>
@@ -264,7 +264,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.4
-  test('the store is checked once a second, however many probes arrive', async () => {
+  test('check the store once a second, regardless of the number of probes', async () => {
     let asked = 0;
     const { server } = await serverOn((store) => ({
       execute: (...statement: Parameters<Database['execute']>) => {
@@ -285,7 +285,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.4
-  test('a store that hangs gets a response in time, is waited for once, and is ready when it responds again', async () => {
+  test('respond in time if the store hangs, wait for it once, and are ready when it responds', async () => {
     const hanging = Promise.withResolvers<void>();
     let [hangs, asked] = [true, 0];
     const { server, probe } = await serverOn(
@@ -319,7 +319,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.5
-  test('a store that cannot be reached leaves unknown whether a key is missing', async () => {
+  test('cannot report a missing key while the store is unreachable', async () => {
     const gone = Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
     const { server } = await serverOn(() => ({ execute: () => Promise.reject(gone) }));
     expect((await server.health.readiness()).checks).toEqual({
@@ -331,7 +331,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.3
-  test('read-only SQLite is not ready, and a probe leaves nothing behind', async () => {
+  test('report not ready for read-only SQLite, and leave no changes', async () => {
     const { probe, database } = await serverOn(() => ({}), true);
     const steps = async () => (await database.execute('SELECT name FROM portico_migrations')).rows;
     const before = await steps();
@@ -347,7 +347,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.2, AS-29.3
-  test('a store that refuses writes is not ready, and the reason is only in the log', async () => {
+  test('report not ready for a store that refuses writes, with the reason only in the log', async () => {
     const { probe } = await serverOn(
       (store) => ({
         execute: (sql: string, ...more: unknown[]) =>

@@ -44,7 +44,7 @@ const begun: readonly Line[] = [
 const brokenBy = (lines: readonly Line[]) =>
   findViolations(history(...lines)).map(({ broken }) => broken);
 
-describe('a history without a valid order is found:', () => {
+describe('the history checker rejects a history that contains', () => {
   test.each<[string, readonly Line[], Promised]>([
     [
       'two answers for one refresh token',
@@ -69,27 +69,27 @@ describe('a history without a valid order is found:', () => {
       'answered twice',
     ],
     [
-      'a token that another node finds good after an answered revocation',
+      'a token that a different node accepts after a confirmed revocation',
       [...begun, [revoke('1'), 5, 6, 200], [look('1'), 7, 8, 'good', 'node 2']],
       'lost revocations',
     ],
     [
-      'a refresh on another node after an answered revocation',
+      'a refresh on a different node after a confirmed revocation',
       [...begun, [revoke('1'), 5, 6, 200], [refresh('1', '2'), 7, 8, 200, 'node 2']],
       'lost revocations',
     ],
     [
-      'a token that is good after the person took the access back',
+      'a token that is valid after the person removed the access',
       [...begun, [remove, 5, 6, 200], [look('1'), 7, 8, 'good']],
       'lost revocations',
     ],
     [
-      'a token that is good after its client was revoked',
+      'a token that is valid after its client was revoked',
       [...begun, [revokeClient, 5, 6, 200], [look('1'), 7, 8, 'good']],
       'lost revocations',
     ],
     [
-      'an access token that is good after it was revoked by itself',
+      'an access token that is valid after it was revoked alone',
       [
         ...begun,
         [{ kind: 'revoke access', token: '1', as: 'client' }, 5, 6, 200],
@@ -98,12 +98,12 @@ describe('a history without a valid order is found:', () => {
       'lost revocations',
     ],
     [
-      'a token that is dead at first and good later',
+      'a token that is invalid at first and valid later',
       [...begun, [revoke('1'), 5, 20, 200], [look('1'), 6, 7, 'dead'], [look('1'), 8, 9, 'good']],
       'lost revocations',
     ],
     [
-      'a token that is good after a replay',
+      'a token that is valid after a replay',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 200],
@@ -123,17 +123,17 @@ describe('a history without a valid order is found:', () => {
       'alive after a replay',
     ],
     [
-      'an answered token that is dead',
+      'an issued token that is invalid',
       [...begun, [look('1'), 5, 6, 'dead']],
       'lost answered tokens',
     ],
     [
-      'an answered refresh token that is refused',
+      'an issued refresh token that is refused',
       [...begun, [refresh('1', '2'), 5, 6, 200], [refresh('2', '3'), 7, 8, 400, 'node 2']],
       'lost answered tokens',
     ],
     [
-      'an answered code that is refused',
+      'an issued code that is refused',
       [
         [allow, 1, 2, 200],
         [exchange('1'), 3, 4, 400],
@@ -141,12 +141,12 @@ describe('a history without a valid order is found:', () => {
       'lost answered tokens',
     ],
     [
-      'a refresh token that is refused after a 503, though no use was answered',
+      'a refresh token that is refused after a 503, though no use succeeded',
       [...begun, [refresh('1', '2'), 5, 6, 'unavailable'], [refresh('1', '3'), 7, 8, 400]],
       'refused after 503',
     ],
     [
-      'a code that is refused after a 503, though no exchange was answered',
+      'a code that is refused after a 503, though no exchange succeeded',
       [
         [allow, 1, 2, 200],
         [exchange('1'), 3, 4, 'unavailable'],
@@ -182,12 +182,12 @@ describe('a history without a valid order is found:', () => {
       'refused after 503',
     ],
     [
-      'a token that is good after the code was used again when it had expired',
+      'a token that is valid after the code was used again when it had expired',
       [...begun, [exchange('2'), 60_002, 60_003, 400], [look('1'), 60_004, 60_005, 'good']],
       'alive after a replay',
     ],
     [
-      'a consent that counts as answered after a 503',
+      'a consent request that is refused as answered after a 503',
       [
         [allow, 1, 2, 'unavailable'],
         [allow, 3, 4, 400],
@@ -195,7 +195,7 @@ describe('a history without a valid order is found:', () => {
       'refused after 503',
     ],
     [
-      'a consent that cannot be denied after a 503',
+      'a consent request that cannot be denied after a 503',
       [
         [{ kind: 'deny', family: 'family', client: 'client' }, 1, 2, 'unavailable'],
         [{ kind: 'deny', family: 'family', client: 'client' }, 3, 4, 400],
@@ -203,7 +203,7 @@ describe('a history without a valid order is found:', () => {
       'refused after 503',
     ],
     [
-      'a token that dies long after a use was answered 503 and then with tokens',
+      'a token that ends long after a use returned 503 and then tokens',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -218,10 +218,10 @@ describe('a history without a valid order is found:', () => {
   });
 });
 
-describe('a history with a valid order is accepted:', () => {
+describe('the history checker accepts a history that contains', () => {
   test.each<[string, readonly Line[]]>([
     [
-      'a refresh that is answered while the revocation is under way',
+      'a refresh that succeeds during a revocation',
       [
         ...begun,
         [revoke('1'), 5, 20, 200],
@@ -230,7 +230,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'a replay that is refused before the answer of the use arrives',
+      'a replay that is refused before the response of the use arrives',
       [
         ...begun,
         [refresh('1', '2'), 5, 20, 200],
@@ -239,7 +239,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'a use whose answer was cut off, and a replay of it',
+      'a use whose response was cut off, and a replay of it',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 'lost'],
@@ -248,7 +248,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'a use whose answer was cut off, and that did not happen',
+      'a use whose response was cut off, and that had no effect',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 'lost'],
@@ -257,7 +257,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'a revocation that was answered 503 and takes effect later',
+      'a revocation that returned 503 and takes effect later',
       [
         ...begun,
         [revoke('1'), 5, 6, 'unavailable'],
@@ -266,7 +266,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'a use that was answered 503 and then with tokens',
+      'a use that returned 503 and then tokens',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -275,7 +275,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'a use that was answered 503, took effect, and was answered when it came again',
+      'a use that returned 503, took effect, and succeeded when it was repeated',
       [
         ...begun,
         [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -285,7 +285,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'of two uses at once one is answered, the other 503: it may have been the replay',
+      'two simultaneous uses, of which one succeeds and one returns 503 (a possible replay)',
       [
         ...begun,
         [refresh('1', '2'), 5, 8, 200],
@@ -295,7 +295,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'a code that has expired when it comes, the first time or after a 503 of a minute',
+      'a code that is expired when it is used, the first time or after a minute of 503',
       [
         [allow, 1, 2, 200],
         [exchange('1'), 3, 4, 'unavailable'],
@@ -304,7 +304,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'a code that came in time, and was answered when it had expired',
+      'a code that was used in time, and answered after it had expired',
       [
         [allow, 1, 2, 200],
         [exchange('1'), 3, 60_003, 200],
@@ -314,7 +314,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'an access token that was revoked by itself is dead, and its family lives',
+      'an access token that was revoked alone, while its family stays valid',
       [
         ...begun,
         [{ kind: 'revoke access', token: '1', as: 'client' }, 5, 6, 200],
@@ -324,7 +324,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'a client that is revoked gets 401, whatever it offers',
+      'a revoked client that gets 401 for every token',
       [
         ...begun,
         [revokeClient, 5, 6, 200],
@@ -333,7 +333,7 @@ describe('a history with a valid order is accepted:', () => {
       ],
     ],
     [
-      'a hundred times 503',
+      'a hundred 503 responses',
       [
         ...begun,
         ...Array.from({ length: 100 }, (_, index): Line => {
@@ -348,7 +348,7 @@ describe('a history with a valid order is accepted:', () => {
     expect(brokenBy(lines)).toEqual([]);
   });
 
-  test('where a 503 leaves the effect open: a use that took effect', () => {
+  test('a use that took effect, although its response was 503', () => {
     const lines: readonly Line[] = [
       ...begun,
       [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -358,13 +358,13 @@ describe('a history with a valid order is accepted:', () => {
   });
 });
 
-describe('with a window for refreshing again', () => {
+describe('the history checker, with oauth_server:refresh_retry_seconds,', () => {
   const broken = (...lines: readonly Line[]) =>
     findViolations(history(...begun, ...lines), 'not spent', WITH_WINDOW).map(
       (each) => each.broken,
     );
 
-  test('the same tokens for one refresh token are accepted, also for simultaneous requests, and after a response was lost', () => {
+  test('accepts the same tokens for one refresh token, simultaneously or after a lost response', () => {
     expect(
       broken([refresh('1', '2'), 5, 8, 200], [refresh('1', '2'), 6, 7, 200, 'node 2']),
     ).toEqual([]);
@@ -378,13 +378,13 @@ describe('with a window for refreshing again', () => {
     ).toEqual([]);
   });
 
-  test('other tokens for one refresh token are found', () => {
+  test('rejects different tokens for one refresh token', () => {
     expect(broken([refresh('1', '2'), 5, 6, 200], [refresh('1', '3'), 7, 8, 200])).toEqual([
       'answered twice',
     ]);
   });
 
-  test('repeated tokens after their own use, and valid tokens after a replay, are found', () => {
+  test('rejects repeated tokens after they were used, and valid tokens after a replay', () => {
     const used: readonly Line[] = [
       [refresh('1', '2'), 5, 6, 200],
       [refresh('2', '3'), 7, 8, 200],
@@ -395,7 +395,7 @@ describe('with a window for refreshing again', () => {
     ]);
   });
 
-  test('a repeated refresh may be refused after its access token was revoked, and only then', () => {
+  test('accepts the refusal of a repeated refresh only if its access token was revoked', () => {
     const revokeAccess: Asked = { kind: 'revoke access', token: '2', as: 'client' };
     const answered: Line = [refresh('1', '2'), 5, 6, 200];
     const refused: Line = [refresh('1', '3'), 9, 10, 400];
@@ -406,7 +406,7 @@ describe('with a window for refreshing again', () => {
     ]);
   });
 
-  test('a refusal of what should be answered again, and a token that ended instead, are found', () => {
+  test('rejects the refusal of a retry that should work, and a token that ended wrongly', () => {
     const answered: Line = [refresh('1', '2'), 5, 6, 200];
     expect(broken(answered, [refresh('1', '3'), 7, 8, 400])).toEqual(['lost answered tokens']);
     expect(broken(answered, [refresh('1', '2'), 7, 8, 200], [look('2'), 9, 10, 'dead'])).toEqual([
@@ -415,8 +415,8 @@ describe('with a window for refreshing again', () => {
   });
 });
 
-describe('the report of a violation', () => {
-  test('has the few operations that show it, in words, and the number of the others', () => {
+describe('the report of a history violation', () => {
+  test('describes the few operations that show it, and counts the others', () => {
     const { texts, broken } = judge(
       history(
         ...begun,
@@ -440,10 +440,10 @@ describe('the report of a violation', () => {
   });
 });
 
-describe('a simulated server', () => {
+describe('the history checker, for a simulated server', () => {
   const SEEDS = 120;
 
-  test('without faults makes only accepted histories', () => {
+  test('accepts every history of a server without faults', () => {
     const counts: Partial<Record<Ending, number>> = {};
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const operations = simulate(createRandom(seed), {});
@@ -455,21 +455,21 @@ describe('a simulated server', () => {
   });
 
   test.each<[string, Faults, Promised]>([
-    ['forgets now and then that a refresh token is used', { answersTwice: true }, 'answered twice'],
-    ['sometimes reads what was before', { readsOld: true }, 'lost revocations'],
+    ['sometimes forgets that a refresh token was used', { answersTwice: true }, 'answered twice'],
+    ['sometimes reads old data', { readsOld: true }, 'lost revocations'],
     [
-      'sometimes answers a revocation that it loses',
+      'sometimes loses a revocation that it confirmed',
       { losesRevocations: true },
       'lost revocations',
     ],
-    ['sometimes loses what it answered', { losesTokens: true }, 'lost answered tokens'],
+    ['sometimes loses tokens that it issued', { losesTokens: true }, 'lost answered tokens'],
     [
-      'sometimes refuses a replay and leaves all alive',
+      'sometimes refuses a replay and keeps all tokens valid',
       { ignoresReplays: true },
       'alive after a replay',
     ],
-    ['sometimes spends what it answers with 503', { spendsUnavailable: true }, 'refused after 503'],
-  ])('and that %s: it is found', (_, faults, expected) => {
+    ['sometimes uses up a token for which it returns 503', { spendsUnavailable: true }, 'refused after 503'],
+  ])('finds the fault of a server that %s', (_, faults, expected) => {
     const found = new Map<Promised, number>(PROMISES.map((promise) => [promise, 0]));
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       for (const { broken } of findViolations(simulate(createRandom(seed), faults))) {

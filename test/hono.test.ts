@@ -45,7 +45,7 @@ describe('portico/hono, with only fetch', () => {
   const names = (response: Response) =>
     response.headers.getSetCookie().map((cookie) => cookie.split('=')[0]);
 
-  test('cookies of the context stay in the response, set before, by and after the endpoint, next to those of the endpoint', async () => {
+  test('keeps cookies of the context set before, by and after the endpoint, and its own cookies', async () => {
     const response = await app.request('/shown', form);
     expect(response.status).toBe(201);
     expect(new Set(names(response))).toEqual(
@@ -53,7 +53,7 @@ describe('portico/hono, with only fetch', () => {
     );
   });
 
-  test('headers of the endpoint take precedence, and those of the context are added', async () => {
+  test('gives headers of the endpoint precedence, and adds those of the context', async () => {
     const { headers } = await app.request('/shown', form);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('content-type')).toBe('text/plain');
@@ -61,7 +61,7 @@ describe('portico/hono, with only fetch', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test('HEAD is GET without the body, another method is 405 with Allow, and another path is left alone', async () => {
+  test('treats HEAD as GET without the body, other methods as 405, and leaves other paths alone', async () => {
     const head = await app.request('/shown', { method: 'HEAD' });
     expect([head.status, head.body]).toEqual([201, null]);
     const put = await app.request('/shown', { method: 'PUT' });
@@ -78,7 +78,7 @@ describe('portico/hono, with only fetch', () => {
     ['blob', (c) => c.req.blob(), JSON_TEXT],
     ['formData', (c) => c.req.formData(), FORM],
     ['parseBody', (c) => c.req.parseBody(), FORM],
-  ])('a body that was read by c.req.%s() is still there', async (_, read, [type, body]) => {
+  ])('can read a body that c.req.%s() has already read', async (_, read, [type, body]) => {
     const reading = new Hono().use(async (c, next) => {
       await read(c);
       await next();
@@ -95,7 +95,7 @@ const refusing = () =>
     throw new BearerError('missing_token');
   });
 
-describe('a refusal by token()', () => {
+describe('a refusal by token() in Hono', () => {
   const challenge = ({ headers }: Response) => headers.get('www-authenticate');
 
   test('is 401 in an application without an error handler, and prints nothing', async () => {
@@ -106,7 +106,7 @@ describe('a refusal by token()', () => {
     expect(printed).not.toHaveBeenCalled();
   });
 
-  test("is an error with a response, as Hono's own are, for an error handler that checks for one", async () => {
+  test('is an error with a response, like HTTPException, for an error handler that checks for one', async () => {
     const seen: unknown[] = [];
     const app = refusing().onError((error, c) => {
       seen.push(error);
@@ -157,7 +157,7 @@ test('bearerErrors() without other middleware leaves all other errors to the app
   expect([answer.status, await answer.text()]).toEqual([503, 'the oven is on fire']);
 });
 
-test('portico/hono can be loaded again by itself, as by hot reloading, and still refuses', async () => {
+test('portico/hono can be reloaded separately, as in hot reloading, and still refuses requests', async () => {
   const again = new URL('../packages/portico/dist/mounts/hono/index.js?again', import.meta.url)
     .href;
   const loaded = (await import(again)) as { readonly bearer: typeof bearer };

@@ -316,9 +316,9 @@ function clientPost(...alternatives: readonly Parameters[]): Arbitrary<Sent> {
 
 const constant = (value: string) => fc.constant(value);
 
-describe('for every input', () => {
+describe('for every generated input', () => {
   // @shows AS-6.19, RFC6749-10.14, RFC9700-2.1.2
-  test('GET /oauth/authorize: returns a page or a redirect, to the client or to sign-in, without a code', async () => {
+  test('GET /oauth/authorize returns a page or a redirect to the client or sign-in, without a code', async () => {
     const requestId = await requestIdOf(ada);
     const scope = fc.oneof(
       {
@@ -351,7 +351,7 @@ describe('for every input', () => {
   });
 
   // @shows RFC9700-4.7
-  test('POST /oauth/authorize: returns a page, accepts no answer, and the question stays open', async () => {
+  test('POST /oauth/authorize returns a page, accepts no answer, and keeps the request open', async () => {
     const consent = await ada.visit(authorizationUrl(portal, client));
     const { request_id: requestId = '', csrf_token: csrfToken = '' } = formOf(
       await consent.clone().text(),
@@ -383,7 +383,7 @@ describe('for every input', () => {
   });
 
   // @shows AS-6.19
-  test('POST /oauth/token: returns JSON, never a server error, never a token', async () => {
+  test('POST /oauth/token returns JSON, never a server error, never a token', async () => {
     const token = anyToken();
     const requests = clientPost(
       { grant_type: constant('refresh_token'), refresh_token: token },
@@ -404,7 +404,7 @@ describe('for every input', () => {
   });
 
   // @shows AS-6.19
-  test('POST /oauth/revoke: returns nothing or JSON, and revokes no valid token', async () => {
+  test('POST /oauth/revoke returns nothing or JSON, and revokes no valid token', async () => {
     const hint = fc.oneof(fc.constantFrom('access_token', 'refresh_token'), word);
     const requests = clientPost(
       { token: anyToken() },
@@ -417,7 +417,7 @@ describe('for every input', () => {
   });
 
   // @shows RFC7662-2.1a
-  test('POST /oauth/introspect: returns JSON, and no token is active except one that was sent', async () => {
+  test('POST /oauth/introspect returns JSON, and only a token that was sent can be active', async () => {
     const requests = clientPost({ token: anyToken() });
     await expectAll('POST /oauth/introspect', requests, [200, 400, 401, 413], (answer) => {
       const { body } = answer.sent;
@@ -432,7 +432,7 @@ describe('for every input', () => {
     // Only a request with a body can be 413 or have a wrong type.
     ['POST', [200, 400, 401, 413]],
   ] as const)(
-    '%s /oauth/userinfo: returns JSON, with a person only for a valid token',
+    '%s /oauth/userinfo returns JSON, with a person only for a valid token',
     async (method, reached) => {
       const options = {
         token: fc.oneof(nearMiss(own.access_token), anyToken()),
@@ -455,7 +455,7 @@ describe('for every input', () => {
   );
 
   test.each(['openid-configuration', 'oauth-authorization-server', 'jwks.json'])(
-    'GET /.well-known/%s: returns the same document',
+    'GET /.well-known/%s returns the same document',
     async (name) => {
       const path = `/.well-known/${name}`;
       const document = await (await fetch(new URL(path, portal.url))).text();
@@ -469,12 +469,12 @@ describe('for every input', () => {
     },
   );
 
-  test('GET /oauth/applications: returns the page or leads to sign-in', async () => {
+  test('GET /oauth/applications returns the page or redirects to sign-in', async () => {
     const requests = getNear(anyQuery, { token: anyToken(), cookie: ada.cookies(), authorized: 5 });
     await expectAll('GET /oauth/applications', requests, [200, 302], forPeople);
   });
 
-  test("POST /oauth/applications: ends no access without the page's token", async () => {
+  test('POST /oauth/applications ends no access without the CSRF token', async () => {
     const page = await ada.visit('/oauth/applications');
     const { client_id: clientId = '', csrf_token: csrfToken = '' } = formOf(
       await page.text(),
@@ -496,7 +496,7 @@ describe('for every input', () => {
 
   // @shows AS-33.6
   test.each(['clients', 'client', 'access', 'person', 'registration', 'keys'])(
-    'GET /oauth/admin/%s: returns a page or leads to sign-in',
+    'GET /oauth/admin/%s returns a page or redirects to sign-in',
     async (page) => {
       const query = queryNear(
         {
@@ -524,7 +524,7 @@ describe('for every input', () => {
   );
 
   // @shows AS-33.3
-  test("POST /oauth/admin/client: does nothing without the page's whole form", async () => {
+  test('POST /oauth/admin/client changes nothing without the complete form', async () => {
     const page = await ada.get(`/oauth/admin/client?id=${client.id}&ask=revoke`);
     const { fields } = await formDoing(page, 'revoke');
     const near = (name: string) => fc.oneof(nearMiss(fields[name] ?? ''), word);
@@ -548,7 +548,7 @@ describe('for every input', () => {
   });
 
   // @shows RFC6749-10.15, RFC9700-2.1c
-  test('similar paths with any method: never a server error, and no redirect to another site', async () => {
+  test('similar paths with any method return no server error and no redirect to another site', async () => {
     const methods = fc.constantFrom(
       'GET',
       'HEAD',
@@ -576,7 +576,7 @@ describe('for every input', () => {
     );
   });
 
-  test('GET /login: returns the page', async () => {
+  test('GET /login returns the page', async () => {
     const query = queryNear({ return_to: word });
     const requests = getNear(query, { token: anyToken(), cookie: ada.cookies(), authorized: 5 });
     await expectAll('GET /login', requests, [200, 400], (answer) => [
@@ -586,7 +586,7 @@ describe('for every input', () => {
   });
 
   // @shows OIDC-3.1.2.3
-  test("POST /login: signs no one in without the page's token", async () => {
+  test('POST /login does not sign in without the CSRF token', async () => {
     const csrf = await csrfTokenOf(ada);
     const form = { identifier: constant(ADA), password: constant(PASSWORD), return_to: word };
     const token = anyToken();
@@ -609,7 +609,7 @@ describe('for every input', () => {
   });
 
   // @shows RFC9700-2.1c
-  test('POST /login with the right password: any return_to stays on the host', async () => {
+  test('POST /login with the right password never redirects to another host for any return_to', async () => {
     const hosts = fc
       .array(
         fc.constantFrom('/', '\\', '\t', '\n', '.', '@', ':', '%2f', 'https:', 'evil.example'),
@@ -644,7 +644,7 @@ describe('for every input', () => {
     );
   });
 
-  test("POST /logout: signs no one out without a page's token", async () => {
+  test('POST /logout does not sign out without a CSRF token', async () => {
     const csrf = await csrfTokenOf(ada);
     const requests = postNear([{ _csrf: fc.oneof(nearMiss(csrf), word) }], {
       token: anyToken(),
@@ -656,7 +656,7 @@ describe('for every input', () => {
 });
 
 // @shows AS-6.19
-test('afterwards everything issued before is still valid: the session, the code and every token', async () => {
+test('after all hostile input, the session, the code and every token issued before are still valid', async () => {
   expect((await ada.visit(authorizationUrl(portal, client))).status).toBe(200);
   for (const tokens of [own, owners]) {
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);

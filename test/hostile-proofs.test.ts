@@ -197,7 +197,7 @@ const [KEY] = KEYS as readonly [ClientKey, ...ClientKey[]];
 // The same function checks proofs at all places. So in the short form, these tests run at only two
 // places.
 describe.each(PLACES.filter(({ path }) => RUNS_ALL || SHORT.includes(path)))(
-  'a proof at $name',
+  'a hostile DPoP proof at $name',
   (place) => {
     // @shows AS-24.3, RFC9449-4.3a, RFC9449-4.3b, RFC9449-4.3c, RFC9449-4.3d
     test.each(CHANGES)('$name', async (change) => {
@@ -206,9 +206,9 @@ describe.each(PLACES.filter(({ path }) => RUNS_ALL || SHORT.includes(path)))(
   },
 );
 
-describe.each(PLACES)('at $name', (place) => {
+describe.each(PLACES)('a hostile key in a DPoP proof at $name', (place) => {
   // @shows AS-24.3, RFC9449-4.3a
-  test('any key with any fields', async () => {
+  test('gives the expected result, with any fields', async () => {
     const property = fc.asyncProperty(anyProof, ({ key, changes }) =>
       expectJudged({ place, key, changes }),
     );
@@ -216,7 +216,7 @@ describe.each(PLACES)('at $name', (place) => {
   });
 
   test.each([16, 64, 256, 1024])(
-    'a key of %i KB, larger than any HTTP header line',
+    'is refused with %i KB, larger than any HTTP header line',
     async (size) => {
       const door = doorOf(place, KEY);
       const right = rightParts(KEY, door, clock.now());

@@ -32,7 +32,7 @@ describe.each(HOST_PROFILES)('$name', (profile) => {
     expect(await answer.text()).toContain('Ada Lovelace');
   });
 
-  test('refreshes from three processes at the same time, and each can continue', async () => {
+  test('refreshes from three processes simultaneously, and each process can continue', async () => {
     const { replayed, tokens } = await connected(profile);
     const answers = await replayed.refreshAll(tokens.refresh_token, 3);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -42,7 +42,7 @@ describe.each(HOST_PROFILES)('$name', (profile) => {
     }
   });
 
-  test('is refused with invalid_token and invalid_grant after the person removes its access', async () => {
+  test('gets invalid_token and invalid_grant after the person removes its access', async () => {
     const { replayed, tokens } = await connected(profile);
     await replayed.removeAccess();
     const called = await replayed.call(tokens.access_token, 'my_account');
@@ -58,7 +58,7 @@ describe.each(HOST_PROFILES)('$name', (profile) => {
   });
 });
 
-test('every host has a page in docs/connecting', () => {
+test('every supported host has a page in docs/connecting', () => {
   const index = readFileSync(path.join(ROOT, 'docs', 'connecting', 'README.md'), 'utf8');
   const without = HOST_PROFILES.filter(({ name }) => !index.includes(`| [${name}](`));
   expect(without.map(({ name }) => name)).toEqual([]);
@@ -71,14 +71,14 @@ const ASKS_FOR_SOME = HOST_PROFILES.filter(
 const UNCHALLENGED = HOST_PROFILES.filter(({ path }) => path !== undefined);
 
 test.each(ASKS_FOR_ALL)(
-  '$name, which requests all scopes in one request, calls every tool',
+  '$name, which requests all scopes in one request, can call every tool',
   async (profile) => {
     const { replayed, tokens } = await connected(profile);
     expect(await (await replayed.call(tokens.access_token, 'my_orders')).text()).toContain('soup');
   },
 );
 
-test.each(ASKS_FOR_SOME)('$name gets the scope that another tool needs', async (profile) => {
+test.each(ASKS_FOR_SOME)('$name gets the additional scope that a tool needs', async (profile) => {
   const { replayed, tokens } = await connected(profile);
   const refused = await replayed.call(tokens.access_token, 'my_orders');
   expect(refused.status).toBe(403);
@@ -86,7 +86,7 @@ test.each(ASKS_FOR_SOME)('$name gets the scope that another tool needs', async (
 });
 
 test.each(ASKS_FOR_SOME.filter(({ stepsUp }) => stepsUp))(
-  '$name sends a new request with that scope, and keeps its earlier scopes',
+  '$name sends a new request with the additional scope, and keeps its earlier scopes',
   async (profile) => {
     const { replayed, tokens } = await connected(profile);
     const named = replayed.scopesOf(await replayed.call(tokens.access_token, 'my_orders'));
@@ -96,8 +96,8 @@ test.each(ASKS_FOR_SOME.filter(({ stepsUp }) => stepsUp))(
   },
 );
 
-describe.each(UNCHALLENGED)('$name, which demands refusals without a challenge', (profile) => {
-  test('gets them: without a token, with one of another endpoint, and with too few scopes', async () => {
+describe.each(UNCHALLENGED)('$name, which requires refusals without a challenge,', (profile) => {
+  test('gets these without a token, with a token of a different endpoint, and with too few scopes', async () => {
     const { replayed, tokens } = await connected(profile);
     const [challenged] = ASKS_FOR_SOME;
     const elsewhere = await connected(challenged ?? profile);
@@ -122,7 +122,7 @@ describe.each(UNCHALLENGED)('$name, which demands refusals without a challenge',
     expect((await replayed.call(accessToken, 'my_account')).status).toBe(401);
   });
 
-  test('has no use for its token at the other endpoint', async () => {
+  test('cannot use its token at the other endpoint', async () => {
     const { tokens } = await connected(profile);
     const [challenged] = ASKS_FOR_SOME;
     const other = new ReplayedHost(challenged ?? profile, host);

@@ -60,7 +60,7 @@ const LINE =
 
 // @shows AS-18.25
 test.each(WAYS)(
-  'the server ends an idle connection of %s: the process continues with another one',
+  'a process continues with a new connection if the server ends an idle connection of %s',
   async (way) => {
     const { child, ended, errors, line } = start(way);
     for (let round = 1; round <= 2; round += 1) {

@@ -191,7 +191,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.1, AS-41.6
-  test('writes nothing if one record is rejected, prints its position and the reason, and repeats no secret and no hash', async () => {
+  test('writes nothing if one record is refused, and prints its position and reason without secrets', async () => {
     const before = await ids();
     const records = [record(), record({ redirect_uris: 7 }), hashed(`md5:${'0'.repeat(32)}`)];
     const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records));
@@ -225,7 +225,7 @@ describe('oauth:client:import', () => {
     expect(await run('oauth:client:import', file, '--dry-run')).toMatchObject({ code: 0 });
   });
 
-  test('refuses a file that is not UTF-8, because names would lose their letters', async () => {
+  test('refuses a file that is not UTF-8, because names would lose characters', async () => {
     const before = await ids();
     const text = JSON.stringify([record({ client_name: 'Café' })]);
     expect(await run('oauth:client:import', await fileOf(Buffer.from(text, 'latin1')))).toEqual({
@@ -237,7 +237,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.6
-  test('names the line that is not JSON, and repeats nothing of it', async () => {
+  test('prints the line number of invalid JSON, without its content', async () => {
     const file = await fileOf(`${JSON.stringify(record())}\n{"client_secret": "${SECRET}",\n`);
     const { code, stdout, stderr } = await run('oauth:client:import', file);
     expect([code, stdout]).toEqual([1, '']);
@@ -248,7 +248,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.8
-  test('writes nothing with --dry-run, and prints the same', async () => {
+  test('with --dry-run writes nothing, and prints the same', async () => {
     const before = await ids();
     const file = await fileOf([record()]);
     const { code, stdout, stderr } = await run('oauth:client:import', file, '--dry-run');
@@ -280,7 +280,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.6
-  test('says in the event that the console did it', async () => {
+  test('records the console as the source of the audit event', async () => {
     const about = record();
     expect(await eventsOf(portal, ['oauth:client:import', await fileOf([about])])).toEqual([
       {
@@ -293,7 +293,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.1
-  test('reads standard input for -, and spaces around the array', async () => {
+  test('reads standard input for -, also with whitespace around the array', async () => {
     const about = record();
     const input = ` \n${JSON.stringify([about], null, 2)}\n`;
     expect(await runWithInput(input, ['oauth:client:import', '-'])).toMatchObject({
@@ -368,7 +368,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.5
-  test('refuses the id of a client that registered itself, also while the row of an expired one exists', async () => {
+  test('refuses the id of a client that registered itself, also while its expired row exists', async () => {
     const given = record();
     expect(await take([given])).toMatchObject({ written: true });
     const became = (createdAt: number) =>
@@ -402,7 +402,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.6
-  test('makes an audit event for each client, without a secret or a hash', async () => {
+  test('writes an audit event for each client, without a secret or a hash', async () => {
     const records = [record(), hashed(sha256('hex'))];
     await take(records);
     expect(events).toEqual(
@@ -434,7 +434,7 @@ describe('oauth:client:import', () => {
   });
 });
 
-describe('a secret that another server had hashed', () => {
+describe('an imported client secret that another server had hashed', () => {
   // @shows AS-41.3
   test.each([
     ['SHA-256 in hexadecimal digits', () => sha256('hex')],
@@ -444,7 +444,7 @@ describe('a secret that another server had hashed', () => {
     ['PBKDF2 of fewer iterations', () => django(10)],
     ['what the host’s own hasher made', () => CHEAP.hash(SECRET)],
   ] as const)(
-    '%s: the secret is right, another one is wrong, and so is the hash itself',
+    'works, while a wrong secret or the hash itself fails: %s',
     async (_, make) => {
       const hash = await make();
       const about = hashed(hash);
@@ -465,7 +465,7 @@ describe('a secret that another server had hashed', () => {
   );
 
   // @shows AS-41.3
-  test('is stored as the host’s hash of that hash, so that it cannot be read from the store', async () => {
+  test('is stored as a hash of the hash, so that it cannot be read from the store', async () => {
     const records = [hashed(sha256('hex')), hashed(django())];
     await take(records);
     const text = JSON.stringify(
@@ -489,7 +489,7 @@ describe('a secret that another server had hashed', () => {
   });
 
   // @shows AS-41.4
-  test('costs the host’s hasher the same as an unknown client or a wrong secret', async () => {
+  test('takes as long to check as the secret of an unknown client or a wrong secret', async () => {
     const [digest, derived] = [hashed(sha256('hex')), hashed(django())];
     await take([digest, derived]);
     const own = await registerClient(portal);
@@ -513,7 +513,7 @@ describe('a secret that another server had hashed', () => {
 
   // @shows AS-41.3
   test.each([
-    ['another function', 'md5:0123456789abcdef0123456789abcdef', 'has an unknown form'],
+    ['a different function', 'md5:0123456789abcdef0123456789abcdef', 'has an unknown form'],
     [
       'a hash of the host’s hasher at another cost',
       `$argon2id$v=19$m=128,t=1,p=1$${'a'.repeat(22)}$${'b'.repeat(43)}`,
@@ -536,9 +536,9 @@ describe('a secret that another server had hashed', () => {
   });
 });
 
-describe('an empty secret', () => {
+describe('an empty client secret', () => {
   // @shows AS-41.9
-  test('is not imported, neither as a hash made by the host’s hasher nor as spaces', async () => {
+  test('is not imported, whether it is a hash by the hasher of the host or spaces', async () => {
     const own = hashed(await CHEAP.hash(''));
     const spaces = record({ client_secret: ' '.repeat(20) });
     const { written, clients } = await take([own, spaces]);
@@ -575,7 +575,7 @@ describe('an empty secret', () => {
   ];
 
   // @shows AS-9.11, AS-9.3
-  test.each(HASHES)('opens no endpoint for a client with its hash: %s', async (_, hash) => {
+  test.each(HASHES)('is never accepted, even if its hash was imported earlier: %s', async (_, hash) => {
     const id = await importedBefore(await hash());
     const own = await registerClient(portal);
     const cost = async (of: string, secret: string) => {
@@ -602,7 +602,7 @@ describe('an empty secret', () => {
   });
 
   // @shows AS-41.9
-  test('of a client imported by an earlier release is reported by the doctor until it is replaced', async () => {
+  test('imported by an earlier release is reported by the doctor until it is replaced', async () => {
     const lone = await startPortal({ config: CONFIG, passwordHasher: CHEAP });
     try {
       const ids: string[] = [];
@@ -665,9 +665,9 @@ describe('an empty secret', () => {
   });
 });
 
-describe('a secret with more iterations than are configured', () => {
+describe('an imported secret with more iterations than are configured', () => {
   // @shows AS-41.4
-  test('is refused, and the doctor names the client; a new secret solves it', async () => {
+  test('is refused, and the doctor reports the client until it has a new secret', async () => {
     const about = hashed(django(20));
     const lone = await startPortal({ config: CONFIG, passwordHasher: CHEAP });
     try {
@@ -694,7 +694,7 @@ describe('a secret with more iterations than are configured', () => {
   });
 });
 
-describe('a record of a client', () => {
+describe('a client record of an import', () => {
   // @shows AS-41.2
   test.each([
     ['a list', [], 'the record is not a JSON object'],
@@ -723,7 +723,7 @@ describe('a record of a client', () => {
     ],
     ['pairwise subjects', record({ subject_type: 'pairwise' }), 'subject_type must be public'],
     [
-      'another way to authenticate',
+      'a different authentication method',
       record({ token_endpoint_auth_method: 'client_secret_jwt' }),
       'token_endpoint_auth_method is "client_secret_jwt"',
     ],
@@ -791,7 +791,7 @@ describe('a record of a client', () => {
   });
 
   // @shows AS-41.2
-  test('is refused if an earlier one has its id', async () => {
+  test('is refused if an earlier record has the same id', async () => {
     const about = record();
     const { clients } = await take([about, about]);
     expect(clients.map(({ problem }) => problem)).toEqual([
@@ -821,7 +821,7 @@ describe('a record of a client', () => {
   });
 
   // @shows AS-41.2
-  test('keeps the fields of features that are turned on', async () => {
+  test('keeps the fields of features that are on', async () => {
     const config = { oauth_server: { logout: true, back_channel_logout: true } };
     const signingOut = await startPortal({ config });
     try {
@@ -872,7 +872,7 @@ describe('a record of a client', () => {
   });
 
   // @shows AS-41.2
-  test('gets no fields of a removed client that had its id', async () => {
+  test('gets no fields of a removed client that had the same id', async () => {
     const signingOut = await startPortal({ config: { oauth_server: { logout: true } } });
     try {
       const { importing, clients } = signingOut.server;
@@ -893,7 +893,7 @@ describe('a record of a client', () => {
     }
   });
 
-  test('may be one of a thousand at most', async () => {
+  test('is limited to a thousand per import', async () => {
     await expect(take(Array.from({ length: 1001 }, () => ({})))).rejects.toThrow(
       '1000 can be imported at once',
     );
@@ -933,7 +933,7 @@ describe('oauth:subject:import', () => {
   };
 
   // @shows AS-41.7
-  test('keeps the sub of a person that clients have stored, and no other person ever gets it', async () => {
+  test('keeps the sub that clients have stored for a person, and no other person ever gets it', async () => {
     const [ada, grace] = [await reference(ADA), await reference(GRACE)];
     const file = await fileOf(JSON.stringify({ ...ada, sub: 'auth|4711' }));
     const dry = await runAt(people, ['oauth:subject:import', file, '--dry-run']);
@@ -988,7 +988,7 @@ describe('oauth:subject:import', () => {
   });
 
   // @shows AS-41.6
-  test('prints twenty of many refusals with their number, and that nothing was written', async () => {
+  test('prints at most twenty refusals with their total, and that nothing was written', async () => {
     const records = Array.from({ length: 25 }, (_, at) => ({
       provider: 'accounts',
       id: String(at),
@@ -1047,7 +1047,7 @@ describe('oauth:subject:import', () => {
   });
 
   // @shows AS-41.6
-  test('makes an audit event with the number and the operator', async () => {
+  test('writes an audit event with the number and the operator', async () => {
     const lone = await startPortal({ passwordHasher: CHEAP });
     try {
       const told: AuditEvent[] = [];

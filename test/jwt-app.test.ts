@@ -23,7 +23,7 @@ import { freePort } from './support/free-port.ts';
  * A browser does not send its storage with a navigation. So the pages need a browser that runs
  * their scripts.
  */
-describe('an application that signs in with a JWT in the browser’s storage', () => {
+describe('an application that signs in with a JWT in localStorage', () => {
   let storage: string;
   let users: Users;
   let application: Application;
@@ -116,7 +116,7 @@ describe('an application that signs in with a JWT in the browser’s storage', (
 
   const shown = () => page.textContent('main');
 
-  test('signs in on a page, shows the question to that person, and its API accepts the token', async () => {
+  test('signs in on a page, shows the consent page to that person, and its API accepts the token', async () => {
     await authorize();
     expect(new URL(page.url()).pathname).toBe('/login');
     await signIn(ADA);
@@ -132,7 +132,7 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     users.setSuspended(users.byEmail(ADA)?.id ?? 0, false);
   });
 
-  test('a shared route accepts its own JWT, and Portico’s token with scope and permission', async () => {
+  test('can accept its own JWT and the token of Portico, with scope and permission, on one route', async () => {
     await authorize();
     await signIn(ADA);
     const { access_token: issued } = await openid.authorizationCodeGrant(config, await allow(), {
@@ -173,7 +173,7 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     ]).toEqual([200, 403]);
   });
 
-  test('continues as the person of the token in the storage, after that person confirms', async () => {
+  test('continues as the person of the stored JWT, after that person confirms', async () => {
     await authorize();
     await signIn(ADA);
     await context.clearCookies({ name: 'signed_in' });
@@ -183,7 +183,7 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     expect((await allow()).searchParams.has('code')).toBe(true);
   });
 
-  test('"Not you?" removes the token and the cookie, and shows the question to the next person who signs in', async () => {
+  test('"Not you?" removes the JWT and the cookie, and shows consent to the next person', async () => {
     await authorize();
     await signIn(ADA);
     await page.click('button[value=switch]');
@@ -196,7 +196,7 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     expect((await allow()).searchParams.has('code')).toBe(true);
   });
 
-  test('another site cannot sign a person out with a link or a form, and cannot frame the pages', async () => {
+  test('cannot be signed out by a link or form of another site, and its pages cannot be framed', async () => {
     await authorize();
     await signIn(ADA);
     await page.goto(`${url}/logout?return_to=/`);
@@ -219,7 +219,7 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     expect(await shown()).toContain('Signed in as Ada Lovelace');
   });
 
-  test('the cookie is only for the pages of /oauth and not valid at the API, and an API token is not a cookie', async () => {
+  test('has a cookie only for the /oauth pages, not for the API, and a token is not a cookie', async () => {
     await authorize();
     await signIn(ADA);
     const cookies = await context.cookies(`${url}/oauth/authorize`);

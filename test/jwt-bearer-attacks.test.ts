@@ -70,7 +70,7 @@ const nameOf = async (token: string) => {
 };
 
 // @shows AS-49.4
-test('the account is that of issuer and subject, with any other claims about the person in the assertion', async () => {
+test('an assertion gives the account of its issuer and subject, regardless of other claims', async () => {
   const { portal } = organization;
   const grace = await accountOf(portal, GRACE);
   const claims = {
@@ -89,7 +89,7 @@ test('the account is that of issuer and subject, with any other claims about the
 });
 
 // @shows AS-49.4
-test('if two accounts are linked to a subject at the same time, one gets it, and the other is refused', async () => {
+test('only one of two accounts gets a subject if both are linked to it at the same time', async () => {
   const { portal } = organization;
   const access = portal.server.organizationAccess;
   if (access === undefined) throw new Error('the grant is off');
@@ -106,7 +106,7 @@ test('if two accounts are linked to a subject at the same time, one gets it, and
 });
 
 // @shows AS-49.4, AS-49.5
-test('unlinking a subject of one issuer leaves that of another, and its tokens', async () => {
+test('unlinking a subject of one issuer keeps the same subject of another issuer and its tokens', async () => {
   const { portal } = organization;
   const of = (iss: string) => ask({ iss, sub: 'shared' });
   await link(portal, GRACE, 'shared');
@@ -120,7 +120,7 @@ test('unlinking a subject of one issuer leaves that of another, and its tokens',
 });
 
 // @shows AS-49.6
-test('the page of applications names every organization that gave access, also beside what the person allowed', async () => {
+test('the page of applications lists every organization that gave access beside user consent', async () => {
   const { portal } = organization;
   const client = await registerClient(portal, {
     name: 'Given twice',
@@ -186,7 +186,7 @@ const EVENTS: Readonly<Record<string, Event>> = {
 
 // @shows AS-49.3, AS-49.4, AS-49.6, AS-49.7
 test.each(Object.entries(EVENTS))(
-  'an assertion from before gives nothing after %s',
+  'an earlier assertion gives no token after %s',
   async (_, happens) => {
     const client = await registerAssistant(organization.portal);
     const assertion = assertionWith({}, client);
@@ -201,7 +201,7 @@ test.each(Object.entries(EVENTS))(
 );
 
 // @shows AS-49.4
-test('an assertion from before gives nothing after the issuer is removed', async () => {
+test('an earlier assertion gives no token after the issuer is removed', async () => {
   const { portal, assistant, idp } = organization;
   const assertion = assertionWith();
   const { key_path } = portal.server.config;
@@ -223,19 +223,19 @@ test.each<[what: string, claims: Changes]>([
   ['a scope', { scope: 'notes:read admin' }],
   ['a scope that the client lacks', { scope: 'email' }],
   ['scopes without effect', { scope: 'openid offline_access' }],
-])('%s in the assertion that is not here is a fault of the assertion', async (_, claims) => {
+])('an assertion with %s that cannot be granted is refused as invalid_grant', async (_, claims) => {
   expect(await errorOf(await ask(claims))).toBe('invalid_grant');
 });
 
 // @shows AS-49.3
-test('a request may name the default resource if the assertion names none, and the token is for it', async () => {
+test('a request can name the default resource if the assertion names none, and the token is for it', async () => {
   const resource = 'https://app.example/api';
   const tokens = await tokenOf(await ask({}, { resource }));
   expect(await introspect(organization.portal, tokens)).toMatchObject({ aud: resource });
 });
 
 // @shows AS-49.3
-test('a wrong resource or scope in the request is an error of the request, not of the assertion', async () => {
+test('a wrong resource or scope in the request is reported as an error of the request', async () => {
   const resource = 'https://elsewhere.example/api';
   expect(await errorOf(await ask({}, { resource }))).toBe('invalid_target');
   expect(await errorOf(await ask({ scope: undefined }, { scope: 'admin' }))).toBe('invalid_scope');
@@ -245,8 +245,8 @@ test('a wrong resource or scope in the request is an error of the request, not o
 // @shows AS-49.2
 test.each<[what: string, members: Changes]>([
   ['for encryption', { use: 'enc' }],
-  ['for another operation', { key_ops: ['sign'] }],
-  ['for another algorithm', { alg: 'ES384' }],
+  ['for a different operation', { key_ops: ['sign'] }],
+  ['for a different algorithm', { alg: 'ES384' }],
 ])('a key of the issuer that is %s verifies nothing', async (_, members) => {
   const { idp } = organization;
   onTestFinished(() => idp.publish(idp.key));
@@ -255,7 +255,7 @@ test.each<[what: string, members: Changes]>([
 });
 
 // @shows AS-49.2
-test('a secret in the key set of the issuer verifies nothing', async () => {
+test('a symmetric key in the key set of the issuer verifies nothing', async () => {
   const { idp } = organization;
   onTestFinished(() => idp.publish(idp.key));
   const secret = { kty: 'oct', k: 'c2VjcmV0', kid: idp.key.kid, alg: 'HS256' };
@@ -264,7 +264,7 @@ test('a secret in the key set of the issuer verifies nothing', async () => {
 });
 
 // @shows AS-49.3
-test('a token that an organization gave is no assertion, code or refresh token, and says nothing about the person', async () => {
+test('a token given by an organization is no assertion, code or refresh token, and refused at UserInfo', async () => {
   const { portal, assistant } = organization;
   const token = await tokenOf(await ask());
   const forms = [
@@ -278,7 +278,7 @@ test('a token that an organization gave is no assertion, code or refresh token, 
 });
 
 // @shows AS-49.3
-test('access that an organization gave is no consent: the person still gets the question, and prompt=none is refused', async () => {
+test('access given by an organization is no consent: consent is still shown, prompt=none refused', async () => {
   const { portal } = organization;
   const client = await registerClient(portal, {
     scopes: ['openid', 'notes:read'],
@@ -294,7 +294,7 @@ test('access that an organization gave is no consent: the person still gets the 
 });
 
 // @shows AS-49.5
-test('introspection says that a token is not active as soon as its link is removed', async () => {
+test('introspection reports a token as not active as soon as its link is removed', async () => {
   const { portal } = organization;
   await link(portal, GRACE, 'introspected');
   const token = await tokenOf(await ask({ sub: 'introspected' }));
@@ -303,7 +303,7 @@ test('introspection says that a token is not active as soon as its link is remov
   expect(await introspect(portal, token)).toEqual({ active: false });
 });
 
-test('the log has neither an assertion nor a subject, whether it is accepted or refused', async () => {
+test('the log contains neither assertions nor subjects, accepted or refused', async () => {
   const { portal, assistant, idp } = organization;
   const header = jagHeader(idp.key);
   const claims = { ...jagClaims(portal, assistant), sub: 'a-very-private-subject' };

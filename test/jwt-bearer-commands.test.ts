@@ -73,7 +73,7 @@ const ask = (sub: string) =>
 
 describe('oauth:link', () => {
   // @shows AS-49.4
-  test('a link that is created works, is listed, and works no more once it is removed', async () => {
+  test('creates a link that works and is listed, until it is removed', async () => {
     expect((await run('oauth:link:list')).stderr).toContain('There is no link');
     await expectSaid(['oauth:link:create', IDP, 'made', ...ada], 'Linked to "accounts"');
     expect((await ask('made')).status).toBe(200);
@@ -85,7 +85,7 @@ describe('oauth:link', () => {
   });
 
   // @shows AS-49.4
-  test('a link that exists may be created again for the same account, and for no other', async () => {
+  test('can repeat a link for the same account, and for no other', async () => {
     await run('oauth:link:create', IDP, 'again', ...ada);
     await expectSaid(['oauth:link:create', IDP, 'again', ...ada], 'Linked to');
     await expectRefused(['oauth:link:create', IDP, 'again', ...grace], 'linked to another account');
@@ -143,7 +143,7 @@ describe('oauth:link', () => {
     expect(await linked()).toEqual(before);
   });
 
-  test('the list has pages, which together have each link once', async () => {
+  test('lists each link once over all pages', async () => {
     const subjects = ['page 1', 'page 2', 'page 3'];
     for (const subject of subjects) await run('oauth:link:create', IDP, subject, ...grace);
     const first = await run('oauth:link:list', '--limit', '2');
@@ -158,7 +158,7 @@ describe('oauth:link', () => {
 
 describe('oauth:authorization:allow', () => {
   // @shows AS-49.6
-  test('allows ended access of one client once; the second time, there is nothing to allow', async () => {
+  test('allows ended access of one client; the second time, there is nothing to allow', async () => {
     await run('oauth:link:create', IDP, 'ended', ...ada);
     expect((await ask('ended')).status).toBe(200);
     const { items } = await portal.server.access.list({ clientId: assistant.id });
@@ -174,7 +174,7 @@ describe('oauth:authorization:allow', () => {
   });
 
   // @shows AS-49.6
-  test('allows all clients of a person once, after all access was ended', async () => {
+  test('allows all clients of a person again after all access was ended', async () => {
     await run('oauth:link:create', IDP, 'all', ...grace);
     await run('oauth:person:revoke', ...grace.slice(1));
     expect(await errorOf(await ask('all'))).toBe('invalid_grant');
@@ -205,14 +205,14 @@ test.each([
   [['oauth:link:create', IDP, 'x', '--person', 'accounts', 'x']],
   [['oauth:link:remove', IDP, 'x']],
   [['oauth:authorization:allow', '--person', 'accounts', 'x']],
-])('without the switch, %j says which setting it needs', async (args) => {
+])('%j prints which setting it needs if the grant is off', async (args) => {
   const { code, stderr } = await runWith({}, args);
   expect(code).toBe(1);
   expect(stderr).toContain('oauth_server:jwt_bearer_grant is off; set it to true first');
 });
 
 // @shows AS-19.5, AS-49.6
-test('linking, unlinking and allowing are events of the console, without the subject', async () => {
+test('linking, unlinking and allowing write audit events without the subject', async () => {
   const [, provider, id] = ada;
   const before = (await readFile(eventsFile(), 'utf8')).length;
   await run('oauth:link:create', IDP, 'of an event', ...ada);

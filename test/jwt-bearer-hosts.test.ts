@@ -148,7 +148,7 @@ async function statusOf(server: AuthorizationServer, value: string): Promise<num
 }
 
 // @shows AS-49.4
-test('a link needs the exact name of the account, and the error contains that name', async () => {
+test('a link requires the exact id of the account, and the error contains that id', async () => {
   const { organizationAccess } = serverWith({});
   await expect(
     organizationAccess?.link({ issuer: IDP, subject: SUBJECT }, { ...ADA, id: 'ADA' }),
@@ -157,7 +157,7 @@ test('a link needs the exact name of the account, and the error contains that na
 });
 
 // @shows AS-49.4
-test('a host that names an account otherwise than it loads it gives no token', async () => {
+test('a host whose accountFor and loadAccount use different ids gives no token', async () => {
   const server = serverWith({ accountFor: async () => ({ ...ADA, id: 'ADA' }) });
   expect((await present(server, SUBJECT)).status).toBe(500);
   expect(logged.join('\n')).toContain(
@@ -167,7 +167,7 @@ test('a host that names an account otherwise than it loads it gives no token', a
 });
 
 // @shows AS-49.4, AS-49.5
-test('a host that returns undefined means no account, for assertions and for tokens', async () => {
+test('a host that returns undefined has no account, for assertions and for tokens', async () => {
   let known = true;
   const accountFor = (async () => (known ? ADA : undefined)) as unknown as Host['accountFor'];
   const server = serverWith(accountFor === undefined ? {} : { accountFor });
@@ -180,7 +180,7 @@ test('a host that returns undefined means no account, for assertions and for tok
 });
 
 // @shows AS-49.4
-test('a host gets the issuer, its tenant and the subject, and nothing else', async () => {
+test('a host receives only the issuer, its tenant and the subject', async () => {
   const told: unknown[] = [];
   const server = serverWith({
     accountFor: async (assertion) => {

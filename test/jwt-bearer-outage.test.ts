@@ -76,7 +76,7 @@ const expectRefused = async (answer: Response) => {
   expect([answer.status, await errorOf(answer)]).toEqual([400, 'invalid_grant']);
 };
 
-describe('the same assertion, sent again by a client with this grant alone,', () => {
+describe('an assertion retried after a lost response, by a client with only this grant,', () => {
   // @shows AS-18.24, AS-49.2
   test('gives the token that was issued, once', async () => {
     await loseToken('after it took effect');
@@ -91,7 +91,7 @@ describe('the same assertion, sent again by a client with this grant alone,', ()
   });
 
   // @shows AS-18.24
-  test('gives nothing to a person who may no longer sign in, also later', async () => {
+  test('gives no token if the person is suspended, also after the person is restored', async () => {
     await loseToken('after it took effect');
     await portal.suspend(ADA);
     await expectRefused(await ask());
@@ -112,7 +112,7 @@ describe('the same assertion, sent again by a client with this grant alone,', ()
   });
 
   // @shows AS-18.24, AS-49.6
-  test('is refused if the access was ended meanwhile', async () => {
+  test('is refused if the access was ended in the meantime', async () => {
     await loseToken('after it took effect');
     const person = await accountOf(portal, ADA);
     await portal.server.access.revokePerson(person);

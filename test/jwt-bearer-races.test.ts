@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 // @shows AS-49.2
-test('of simultaneous uses in two processes exactly one gets a token', async () => {
+test('exactly one of several simultaneous uses of an assertion in two processes gets a token', async () => {
   for (let round = 0; round < SCALE.deviceRounds; round += 1) {
     const assertion = assertionFor(one, assistant, idp.key);
     const answers = await Promise.all(

@@ -167,10 +167,10 @@ const ELSEWHERE: readonly Refusal[] = [
     `another audience (${index})`,
     () => withClaims({ aud: audience(portal.server.issuer) }),
   ]),
-  ['for another client', () => withClaims({ client_id: other.id })],
+  ['for a different client', () => withClaims({ client_id: other.id })],
   ['for an unknown client', () => withClaims({ client_id: 'unknown-client' })],
   ['for a list with the client', () => withClaims({ client_id: [assistant.id] })],
-  ['sent by another client', () => ({ assertion: withClaims({}), by: other })],
+  ['sent by a different client', () => ({ assertion: withClaims({}), by: other })],
   ['sent without a client', () => ({ assertion: withClaims({}), by: null })],
   [
     'sent with a wrong secret',
@@ -180,7 +180,7 @@ const ELSEWHERE: readonly Refusal[] = [
     'sent with the id of a client alone',
     () => ({ assertion: withClaims({}), by: null, form: { client_id: assistant.id } }),
   ],
-  ['for another resource', () => withClaims({ resource: 'https://elsewhere.example/api' })],
+  ['for a different resource', () => withClaims({ resource: 'https://elsewhere.example/api' })],
   [
     'for several resources',
     () => withClaims({ resource: ['https://a.example', 'https://b.example'] }),
@@ -190,7 +190,7 @@ const ELSEWHERE: readonly Refusal[] = [
     () => ({ assertion: withClaims({}), form: { resource: 'https://elsewhere.example' } }),
   ],
   [
-    'for another resource than the request names',
+    'for a different resource than the request names',
     () => ({
       assertion: withClaims({ resource: 'https://a.example' }),
       form: { resource: 'https://b.example' },
@@ -203,7 +203,7 @@ const ELSEWHERE: readonly Refusal[] = [
   ['with an empty tenant', () => withClaims({ tenant: '' })],
   ['with the tenant null', () => withClaims({ tenant: null })],
   ['without the configured tenant', () => withClaims({ iss: TENANTS_IDP })],
-  ['of another tenant', () => withClaims({ iss: TENANTS_IDP, tenant: 'other' })],
+  ['of a different tenant', () => withClaims({ iss: TENANTS_IDP, tenant: 'other' })],
 ];
 
 const WIDER: readonly Refusal[] = [
@@ -214,7 +214,7 @@ const WIDER: readonly Refusal[] = [
   ['with openid alone', () => withClaims({ scope: 'openid' })],
   ['with offline_access alone', () => withClaims({ scope: 'offline_access' })],
   [
-    'with another scope than the request',
+    'with a different scope than the request',
     () => ({ assertion: withClaims({}), form: { scope: 'notes:write' } }),
   ],
   [
@@ -242,7 +242,7 @@ const FOREIGN: readonly Refusal[] = [
   ].map((iss): Refusal => [`of the issuer ${JSON.stringify(iss)}`, () => withClaims({ iss })]),
   ['of the server itself', () => withClaims({ iss: portal.server.issuer })],
   ['of the client', () => withClaims({ iss: assistant.id })],
-  ['of another trusted issuer with the same subject', () => withClaims({ iss: OTHER_IDP })],
+  ['of a different trusted issuer with the same subject', () => withClaims({ iss: OTHER_IDP })],
   ...['u019488227', ` ${SUBJECT}`, `${SUBJECT} `, `${SUBJECT}\u200B`, ADA, 'unknown'].map(
     (sub): Refusal => [`about the subject ${JSON.stringify(sub)}`, () => withClaims({ sub })],
   ),
@@ -298,9 +298,9 @@ const ALGORITHMS: readonly Refusal[] = [
 ];
 
 const KEYS: readonly Refusal[] = [
-  ['signed by another key', () => withClaims({}, otherKey)],
+  ['signed by a different key', () => withClaims({}, otherKey)],
   [
-    'signed by another key with the kid of the issuer',
+    'signed by a different key with the kid of the issuer',
     () => withHeader({ kid: idp.key.kid }, otherKey),
   ],
   ['with an unknown kid', () => withHeader({ kid: 'unknown' })],
@@ -411,7 +411,7 @@ const REFUSED: readonly Refusal[] = [
 ];
 
 // @shows AS-49.2
-test('the table has at least 200 assertions, and an unchanged one is accepted', async () => {
+test('the table has at least 200 assertions, and an unchanged assertion is accepted', async () => {
   expect(REFUSED.length).toBeGreaterThanOrEqual(200);
   expect(new Set(REFUSED.map(([what]) => what)).size).toBe(REFUSED.length);
   expect((await present(portal, assistant, withClaims({}))).status).toBe(200);
@@ -420,7 +420,7 @@ test('the table has at least 200 assertions, and an unchanged one is accepted', 
 });
 
 // @shows AS-49.2, AS-49.3, AS-49.4
-test.each(REFUSED)('is refused: %s', async (_, send) => {
+test.each(REFUSED)('an assertion is refused: %s', async (_, send) => {
   const sent = send();
   const {
     assertion,
@@ -441,7 +441,7 @@ test.each(REFUSED)('is refused: %s', async (_, send) => {
 });
 
 // @shows AS-49.2
-test('a replay is refused, also with other header members and by another key of the issuer', async () => {
+test('a replay is refused, also with other header members and by a different key of the issuer', async () => {
   const jti = randomUUID();
   expect((await present(portal, assistant, withClaims({ jti }))).status).toBe(200);
   for (const again of [withClaims({ jti }), withClaims({ jti, exp: now() + 100 })])

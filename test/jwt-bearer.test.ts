@@ -108,7 +108,7 @@ describe('an assertion of a trusted issuer', () => {
   });
 
   // @shows AS-49.1
-  test('is announced in the metadata as the draft says', async () => {
+  test('is announced in the metadata as the draft specifies', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const metadata = await (await fetch(`${portal.url}/.well-known/${name}`)).json();
       expect(metadata).toMatchObject({
@@ -128,7 +128,7 @@ describe('an assertion of a trusted issuer', () => {
   });
 
   // @shows AS-49.2
-  test('of two simultaneous ones with the same jti, exactly one is accepted', async () => {
+  test('sent twice simultaneously with the same jti is accepted exactly once', async () => {
     const assertion = assertionFor(portal, assistant, idp.key);
     const answers = await Promise.all(
       [1, 2, 3, 4].map(() => present(portal, assistant, assertion)),
@@ -150,7 +150,7 @@ describe('an assertion of a trusted issuer', () => {
   });
 
   // @shows AS-49.3
-  test('never gives more than the person may do now', async () => {
+  test('never gives more than the person is currently permitted', async () => {
     await portal.deny(ADA, 'notes.edit');
     onTestFinished(() => portal.grant(ADA, 'notes.edit'));
     const { scope } = await tokensOf(await ask({ scope: 'notes:read notes:write' }));
@@ -218,13 +218,13 @@ describe('an assertion of a trusted issuer', () => {
   });
 
   // @shows AS-49.4
-  test('for a subject that is not linked is rejected, with any e-mail address', async () => {
+  test('is refused for a subject that is not linked, with any e-mail address', async () => {
     const claims = { sub: 'someone', email: ADA, email_verified: true };
     expect(await errorOf(await ask(claims))).toBe('invalid_grant');
   });
 });
 
-describe('a token that an organization gave', () => {
+describe('a token given by an organization', () => {
   // @shows AS-49.5
   test('stops working immediately if the account is suspended', async () => {
     const { access_token: token } = await tokensOf(await ask());
@@ -289,7 +289,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.5, AS-49.6
-  test('is in the lists only while its client has the grant with which it began', async () => {
+  test('is listed only while its client has the grant with which it began', async () => {
     const client = await registerBoth();
     await tokensOf(await ask({}, {}, client));
     await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
@@ -309,7 +309,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('is on the page of applications, and in the list of operators', async () => {
+  test('is on the page of applications, and in the list for operators', async () => {
     const client = await registerAssistant(portal, { name: 'Listed' });
     await tokensOf(await ask({}, {}, client));
     const ada = await portal.signedIn(ADA);
@@ -320,7 +320,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('that the person ends stays ended until an operator allows it', async () => {
+  test('stays ended after the person ends it, until an operator allows it again', async () => {
     const client = await registerAssistant(portal, { name: 'Ended by the person' });
     const { access_token: token } = await tokensOf(await ask({}, {}, client));
     await removeOnPage(client);
@@ -333,7 +333,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('stays ended after an operator ended it, only for this person and client', async () => {
+  test('stays ended after an operator ends it, only for this person and client', async () => {
     const client = await registerAssistant(portal);
     await link(portal, GRACE, 'grace at work');
     await tokensOf(await ask({ sub: 'grace at work' }, {}, client));
@@ -348,7 +348,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('cannot begin after an operator ended what the person had allowed this client', async () => {
+  test('is refused after an operator ended what the person had allowed this client', async () => {
     const client = await registerBoth();
     const person = await accountOf(portal, ADA);
     await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
@@ -360,7 +360,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('cannot begin after the person removed the client from their page', async () => {
+  test('is refused after the person removed the client from their page', async () => {
     const client = await registerBoth();
     await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     await removeOnPage(client);
@@ -369,7 +369,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('cannot begin for any client after all access of the person was ended', async () => {
+  test('is refused for every client after all access of the person was ended', async () => {
     const person = await newPerson('all-ended');
     const [one, other] = [await registerAssistant(portal), await registerAssistant(portal)];
     // The server stores only the link about the person.
@@ -436,7 +436,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('of a person who does not exist cannot be ended, nor allowed for an unknown client', async () => {
+  test('cannot be ended for an unknown person, or allowed for an unknown client', async () => {
     const stranger = { provider: 'users', id: 'unknown' };
     await expect(portal.server.access.revokePerson(stranger)).rejects.toThrow('Nothing is stored');
     await expect(givenAccess().allow({ person: stranger, clientId: null })).rejects.toThrow(
@@ -474,7 +474,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('ends in the lists as well, together with all that was given to this client', async () => {
+  test('ends together with all that was given to this client, when one is ended in the lists', async () => {
     const client = await registerBoth();
     const person = await accountOf(portal, ADA);
     await tokensOf(await ask({ scope: 'notes:read' }, {}, client));
@@ -507,9 +507,9 @@ describe('a token that an organization gave', () => {
   });
 });
 
-describe('links', () => {
+describe('links of organization subjects to accounts', () => {
   // @shows AS-49.6
-  test('of a person of whom nothing else is stored are removed with the person', async () => {
+  test('are removed with the person, even if nothing else of the person is stored', async () => {
     const person = await newPerson('only-linked');
     const erased = { authorizations: 0, requests: 0, subject: false, events: 0 };
     expect(await portal.server.access.erasePerson(person)).toEqual(erased);
@@ -518,7 +518,7 @@ describe('links', () => {
   });
 
   // @shows AS-49.4
-  test('are for one account, which exists, of an issuer that is trusted', async () => {
+  test('need one existing account, and a trusted issuer', async () => {
     const ada = await accountOf(portal, ADA);
     const grace = await accountOf(portal, GRACE);
     const access = givenAccess();
@@ -557,7 +557,7 @@ describe('the tenant of an issuer', () => {
     present(at, client, assertionFor(at, client, idp.key, { tenant }));
 
   // @shows AS-49.4, AS-49.5
-  test('is a part of who is meant: the same subject in another tenant is another person', async () => {
+  test('is part of the identity: the same subject in a different tenant is a different person', async () => {
     const acme = await startFor('acme');
     const client = await registerAssistant(acme);
     await link(acme, ADA);
@@ -592,7 +592,7 @@ describe('the tenant of an issuer', () => {
 
 describe('the keys of an issuer', () => {
   // @shows AS-49.7
-  test('in a file are read again: a new key works, and a withdrawn key is rejected immediately', async () => {
+  test('in a file are read again: a new key works, and a withdrawn key is refused immediately', async () => {
     onTestFinished(() => idp.publish(idp.key));
     const next = newKey('ES256');
     const by = (key: typeof next) =>
@@ -604,7 +604,7 @@ describe('the keys of an issuer', () => {
   });
 
   // @shows AS-49.7
-  test('at a URL are fetched again for a new key, and a withdrawn one is refused after a minute', async () => {
+  test('at a URL are fetched again for a new key, and a withdrawn key is refused after a minute', async () => {
     let now = Date.now();
     const clock = () => now;
     const host = await startDocumentHost();
@@ -667,7 +667,7 @@ describe('the keys of an issuer at a URL, with jwks_lifetime 0', () => {
   };
 
   // @shows AS-49.7
-  test('are fetched for each assertion that one of them signed: a withdrawn key is rejected immediately', async () => {
+  test('are fetched for each assertion that they signed: a withdrawn key is refused immediately', async () => {
     const { host, key, by } = await startStrict();
     for (let round = 0; round < 8; round += 1) await tokensOf(await by(key));
     expect(host.asked).toHaveLength(8);
@@ -679,7 +679,7 @@ describe('the keys of an issuer at a URL, with jwks_lifetime 0', () => {
   });
 
   // @shows AS-49.7
-  test('are not taken from an earlier fetch if they cannot be fetched', async () => {
+  test('are not reused from an earlier fetch if the fetch fails', async () => {
     const { host, key, by } = await startStrict();
     await tokensOf(await by(key));
     host.answer('/keys', (_, response) => void response.writeHead(500).end());
@@ -716,7 +716,7 @@ describe('an assertion that is bound to a key', () => {
   });
 
   // @shows AS-49.2
-  test('is not used up by a request without the proof that the server needs', async () => {
+  test('is not used up by a request without the required proof', async () => {
     const strict = await startPortal({
       config: { oauth_server: { ...idp.config.oauth_server, dpop: 'require' } },
     });
@@ -734,7 +734,7 @@ describe('an assertion that is bound to a key', () => {
 });
 
 // @shows AS-49.9
-test('without the switch, there is no grant and no metadata', async () => {
+test('with the JWT bearer grant off, there is no grant and no metadata for it', async () => {
   const { jwt_bearer_grant: _, ...off } = idp.config.oauth_server;
   const plain = await startPortal({ config: { oauth_server: off } });
   onTestFinished(() => plain.close());
@@ -765,14 +765,14 @@ test.each<[settings: object, problem: RegExp]>([
   [{ jwks_file: '/keys.json', asserts: ['anything'] }, /must be "people"/],
   [{ jwks_file: '/keys.json', clock_tolerance: 301 }, /must be at most 300/],
   [{ jwks_file: '/keys.json', tenant: 'x'.repeat(256) }, /must have at most 255 characters/],
-])('a trusted issuer with %o is a problem of the configuration', async (settings, problem) => {
+])('a trusted issuer with %o is a configuration error', async (settings, problem) => {
   const whole = { algorithms: ['ES256'], asserts: ['people'], ...settings };
   const config = { oauth_server: { trusted_issuers: { [IDP]: whole } } };
   await expect(startPortal({ config })).rejects.toThrow(problem);
 });
 
 // @shows AS-2.49
-test('the server does not trust an issuer on its own origin', async () => {
+test('the server does not accept an issuer on its own origin as trusted', async () => {
   const settings = { jwks_file: '/keys.json', algorithms: ['ES256'], asserts: ['people'] };
   const own = { trusted_issuers: { 'https://app.example/idp': settings } };
   const config = { public_url: 'https://app.example', oauth_server: own };

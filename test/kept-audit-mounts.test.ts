@@ -14,9 +14,9 @@ const KINDS = waysOf(
  */
 const KNOWING: readonly string[] = ['portico/express', 'portico/fastify', 'portico/koa'];
 
-describe.each(KINDS)('mounted by $name', (mount) => {
+describe.each(KINDS)('the audit log of a server mounted by $name', (mount) => {
   // @shows AS-19.6
-  test('stored events have the request and the network, for an endpoint and for a tool', async () => {
+  test('contains the request and the network, for an endpoint and for a tool', async () => {
     const running = await mount.start({
       oauth_server: { audit: { keep: true } },
       mcp: { audit: true },

@@ -84,7 +84,7 @@ async function saidInstead(): Promise<
 }
 
 // @shows AS-19.6
-test('a response is sent after its event is in the table', async () => {
+test('a response is sent only after its audit event is in the table', async () => {
   lock();
   let isAnswered = false;
   const asked = ask().finally(() => (isAnswered = true));
@@ -97,7 +97,7 @@ test('a response is sent after its event is in the table', async () => {
 });
 
 // @shows AS-19.6
-test('events that arrive in the meantime share a statement', async () => {
+test('audit events that arrive during a write share the next statement', async () => {
   lock();
   const first = portal.server.audit(event('sharing'));
   await arrived.promise;
@@ -109,7 +109,7 @@ test('events that arrive in the meantime share a statement', async () => {
 });
 
 // @shows AS-19.6
-test('an event that the store refuses is in the log, and the others reach the table', async () => {
+test('an audit event that the store refuses is written to the log, and the others to the table', async () => {
   lock();
   const first = portal.server.audit(event('healthy'));
   await arrived.promise;
@@ -125,7 +125,7 @@ test('an event that the store refuses is in the log, and the others reach the ta
 });
 
 // @shows AS-19.6
-test('a store that hangs delays no response: the log has the events, and later the table too', async () => {
+test('a hanging store delays no response: audit events go to the log, and later to the table', async () => {
   const before = (await saidInstead()).length;
   lock();
   expect((await ask()).status).toBe(200);

@@ -294,7 +294,7 @@ function whereFrom({ by, address, request_id: request }: Item): string {
 
 describe('with oauth_server:audit:keep and :stream', () => {
   // @shows AS-19.6, AS-19.7
-  test('every type of event is in the table and the stream, with person, source and request, and without usable secrets', async () => {
+  test('every type of event is in the table and the stream, without usable secrets', async () => {
     await live();
     await operate();
     const by = ADMINISTRATOR;
@@ -373,7 +373,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6
-  test('stored events never change after later events', async () => {
+  test('stored events are never changed by later events', async () => {
     const before = await rows();
     await live();
     await portal.server.prune();
@@ -383,7 +383,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.13, AS-19.9
-  test('a few failed sign-ins per account are stored with account and address, under a pseudonym after the person is erased', async () => {
+  test('only a few failed sign-ins per account are stored, under a pseudonym after erasure', async () => {
     const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
     const attempt = async (identifier: string, address: string) => {
       const answer = await fetch(`${portal.url}/login`, {
@@ -437,7 +437,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6, HOST-1.7
-  test('events have the id of their request, and the network as the application knows it', async () => {
+  test('events have the id of their request, and the network as the application sees it', async () => {
     const asked = await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { 'X-Request-Id': 'asked-by-a-test', 'X-Forwarded-For': '203.0.113.9, 2001:DB8::1' },
@@ -454,7 +454,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6
-  test('the stream starts a new file after the old one was moved, and the console prints no events from its commands', async () => {
+  test('the stream continues in a new file after rotation, and commands print no events', async () => {
     await rename(file(), `${file()}.1`);
     const by = { by: 'console' } as const;
     const made = await portal.server.initialAccessTokens.create({}, by);
@@ -476,7 +476,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6
-  test('a store that rejects events changes no response: the log has the event, and the next one is stored', async () => {
+  test('a store that refuses events changes no response: the log has the event', async () => {
     const { database } = portal.application;
     await database.execute('ALTER TABLE oauth_audit RENAME TO oauth_audit_away');
     try {
@@ -515,7 +515,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('lists pages, newest first, between two times, and says which options it accepts', async () => {
+  test('lists pages, newest first, between two times, and reports which options it accepts', async () => {
     const began = Date.now();
     for (const tool of ['one', 'two', 'three', 'four', 'five']) {
       time = (time ?? began) + 60_000;
@@ -575,7 +575,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('--since includes its moment and --until excludes it, in every time zone and in the future', async () => {
+  test('treats --since as inclusive and --until as exclusive, in every time zone and in the future', async () => {
     const noon = Date.parse('2026-03-29T12:00:00Z');
     for (const [seconds, tool] of [
       [-1, 'before'],
@@ -662,7 +662,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('combines client and person: the same id at another provider is another person', async () => {
+  test('combines client and person: the same id at a different provider is a different person', async () => {
     const [one, other] = [person('same', 'one'), person('same', 'other')];
     await tell(
       { type: 'consent_denied', clientId: 'of two', person: one },
@@ -702,7 +702,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('prints no terminal control or bidirectional characters, and keeps the meaning', async () => {
+  test('escapes terminal control and bidirectional characters without losing them', async () => {
     const odd = '\u001b[2J\u009b31m\u202e\u2028\u{e0001}"\n';
     await tell({
       type: 'tool_called',
@@ -723,7 +723,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows HOST-4.7
-  test('--since and --until accept the same durations: 30m is thirty minutes, and 2w is two weeks', async () => {
+  test('accepts the same durations for --since and --until: 30m is thirty minutes, 2w two weeks', async () => {
     const [minute, hour, day] = [60, 3600, 86_400];
     const ages = [20, 20 * minute, 40 * minute, 11 * hour, 13 * hour, 9 * day, 13 * day, 15 * day];
     const began = Date.now();
@@ -749,7 +749,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('for two frequent filters that rarely match together, reads some thousands per page and continues', async () => {
+  test('reads some thousands of events per page for two filters that rarely match together', async () => {
     const { database } = portal.application;
     const now = Date.now();
     const idOf = (count: number) =>
@@ -798,9 +798,9 @@ describe('oauth:audit', () => {
   });
 });
 
-describe('a person who is erased', () => {
+describe('a person who is erased from the audit log', () => {
   // @shows AS-19.9
-  test('gets a pseudonym in their own events and those about them, in batches, without an address; others are unchanged', async () => {
+  test('gets a pseudonym without an address in all related events, in batches', async () => {
     const [ada, like] = [person('ada'), person('ada ')];
     const about = { clientId: client.id, person: ada } as const;
     for (let count = 0; count < 5; count += 1) await tell({ type: 'consent_denied', ...about });
@@ -825,7 +825,7 @@ describe('a person who is erased', () => {
   });
 
   // @shows AS-19.9
-  test('leaves no address and no request id behind, since the log could resolve it', async () => {
+  test('is not identifiable by an address or a request id', async () => {
     await authorize();
     const [newest] = (await list('--type=tokens_issued', '--limit=1')).items;
     const known = newest?.person ?? person('unknown');
@@ -839,7 +839,7 @@ describe('a person who is erased', () => {
   const person = (id: string) => ({ provider: 'erased', id });
 });
 
-test('without the settings, no event is stored, streamed or removed; oauth:audit prints this, and also the events stored before', async () => {
+test('without the settings, no event is stored, streamed or removed, and oauth:audit reports this', async () => {
   const plain = await startPortal({
     databaseUrl: portal.env['DATABASE_URL'] ?? '',
     signingKey: false,
@@ -865,7 +865,7 @@ test('without the settings, no event is stored, streamed or removed; oauth:audit
 });
 
 // @shows AS-19.10
-test('oauth:prune removes only what is older than retention_days', async () => {
+test('oauth:prune removes only events older than retention_days', async () => {
   const DAY = 86_400;
   const config = { oauth_server: { audit: { keep: true, retention_days: 30 } } };
   const ago = { days: 40 };
@@ -889,7 +889,7 @@ test('oauth:prune removes only what is older than retention_days', async () => {
 });
 
 // @shows AS-19.6
-test('a tool call is stored with its request, client and person', async () => {
+test('the audit event of a tool call has its request, client and person', async () => {
   const config = { oauth_server: { audit: { keep: true } }, mcp: { audit: true } };
   const assistant = await startAssistant({ config, databaseServer: null });
   try {

@@ -122,7 +122,7 @@ describe('a new key delivered to one machine after another', () => {
   });
 
   // @shows AS-11.2
-  test('signs immediately under its own name on machines that have it, and is unknown on others', async () => {
+  test('signs immediately under its final name where it exists, and is unknown elsewhere', async () => {
     const before = await signing(other);
     const kid = await makeKey();
     const [name = ''] = await readdir(keysIn(fresh));

@@ -184,9 +184,9 @@ const findings = async (result: ConsoleResult, part: string) =>
 /** Earlier releases left the files of root's commands to root. */
 const giveToRoot = (name: string) => chown(path.join(keyPath(), name), 0, 0);
 
-describe('in a storage directory of the serving account, root’s commands make files that', () => {
+describe('files created by root commands in a storage directory of the serving account', () => {
   // @shows AS-11.22
-  test('belong to that account, readable only by it, and usable by the server', async () => {
+  test('belong to that account, are readable only by it, and usable by the server', async () => {
     expectDone(
       await root('db:migrate', 'up'),
       await root('oauth:server:setup'),
@@ -213,7 +213,7 @@ describe('in a storage directory of the serving account, root’s commands make 
   });
 
   // @shows AS-11.22
-  test('are keys only if ownership can be given away: otherwise nothing is made, and one line says why', async () => {
+  test('are not created if their ownership cannot be changed, and one line explains why', async () => {
     expectDone(await serving('oauth:server:setup'));
     const before = await made();
     for (const command of ['oauth:keys:rotate', 'oauth:keys:generate']) {
@@ -226,7 +226,7 @@ describe('in a storage directory of the serving account, root’s commands make 
     expect(await made()).toEqual(before);
   });
 
-  test('belong to the owner of the folder that a link points to: no file of root’s changes its owner', async () => {
+  test('belong to the owner of the folder behind a link, and no existing file changes its owner', async () => {
     const elsewhere = path.join(folder, 'of-root');
     await mkdir(elsewhere, { mode: 0o700 });
     await mkdir(path.join(storage(), 'oauth'), { mode: 0o700 });
@@ -245,7 +245,7 @@ describe('a key file that the serving account cannot read', () => {
   });
 
   // @shows AS-11.4, AS-11.22
-  test('for an active key, makes endpoints that need it return 503 until it is readable, without a restart', async () => {
+  test('makes endpoints that need the active key return 503 until it is readable, without a restart', async () => {
     const [name = ''] = await keyFiles();
     await whileServing(async (url) => {
       const registered = await fetch(`${url}/oauth/register`, {
@@ -299,7 +299,7 @@ describe('a key file that the serving account cannot read', () => {
   });
 
   // @shows AS-11.16, AS-11.22
-  test('for a staged key, is a failure of the doctor; root’s next rotation does not move it and says what to do', async () => {
+  test('fails the doctor if the key is staged, and the next rotation by root does not move it', async () => {
     expectDone(await root('oauth:keys:rotate'));
     const name = (await keyFiles()).find((each) => each.startsWith('0-next-')) ?? '';
     await giveToRoot(name);
@@ -322,7 +322,7 @@ describe('a key file that the serving account cannot read', () => {
   });
 
   // @shows AS-11.22
-  test('in a directory of root’s, is a warning of the doctor', async () => {
+  test('is a warning of the doctor if the directory belongs to root', async () => {
     for (const each of [keyPath(), ...(await keyFiles()).map((name) => path.join(keyPath(), name))])
       await chown(each, 0, 0);
     expect(

@@ -149,7 +149,7 @@ describe('a crash of the machine', () => {
     ['a new key', () => keys().generate()],
     ['a staged key', () => keys().rotate()],
     [
-      'a key that replaces another at once, and brings none back',
+      'an immediate replacement, and restores no old key',
       () => keys().rotate({ now: true }),
     ],
     [
@@ -209,7 +209,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.10, AS-11.17
-  test('run every hour with an age, does each step once: publish one key, sign with it, remove the previous one', async () => {
+  test('run every hour with an age, does each step once: publish, sign with, remove', async () => {
     const [before] = await keys().all();
     const old = before?.kid ?? '';
     const rotate = () => keys().rotate({ ifOlderThan: 30 * DAY, by: 'console' });
@@ -265,7 +265,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.12
-  test('makes one key if several processes run it at the same time', async () => {
+  test('creates one key if several processes run it at the same time', async () => {
     for (const algorithm of ['ES256', 'EdDSA'] as const) {
       await keys().generate(algorithm);
       const rounds = [one, other, one, other, one, other];
@@ -301,7 +301,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.13
-  test('names keys for releases without staged keys: a staged one sorts as the oldest until it signs, then as the newest', async () => {
+  test('names files for older releases: a staged key sorts as oldest, and as newest once it signs', async () => {
     // The earlier release reads them in this order.
     const newest = async () =>
       (await readdir(keyPath))
@@ -317,7 +317,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.11
-  test('publishes no more of a staged key than of the others', async () => {
+  test('publishes the same members of a staged key as of other keys', async () => {
     await keys().rotate();
     for (const key of (await keySet(one)).keys)
       expect(Object.keys(key).toSorted()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
@@ -344,7 +344,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.22
-  test('makes no file name that leads out of the directory, with any kid in a file', async () => {
+  test('never writes outside of the directory, with any kid in a file', async () => {
     await keys().rotate();
     const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
     const file = path.join(keyPath, name);
@@ -385,7 +385,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.13
-  test('does not remove a key whose name keeps it from signing, as with delivery in two steps', async () => {
+  test('keeps a key whose name prevents it from signing, as during delivery in two steps', async () => {
     const fresh = await keys().generate('ES256');
     await keys().generate('ES256');
     await rename(
@@ -417,7 +417,7 @@ describe('oauth:keys:rotate', () => {
 
 describe('oauth:keys:rotate --now', () => {
   // @shows AS-11.14, AS-11.17
-  test('signs with a new key immediately, and removes all others of its algorithm, also a staged one', async () => {
+  test('signs with a new key immediately, and removes all others of its algorithm, also staged ones', async () => {
     const next = await tokenSource(one);
     const old = await next();
     await keys().rotate();
@@ -460,7 +460,7 @@ describe('oauth:keys:rotate --now', () => {
   });
 
   // @shows AS-11.14
-  test('leaves a key that signs if several processes run it at the same time', async () => {
+  test('leaves a signing key if several processes run it at the same time', async () => {
     await Promise.all(
       [one, other, one, other].map(({ server }) => server.keys.rotate({ now: true })),
     );
@@ -470,7 +470,7 @@ describe('oauth:keys:rotate --now', () => {
   });
 });
 
-describe('the console', () => {
+describe('oauth:keys:rotate on the console', () => {
   /** Uses the system's clock. */
   beforeEach(async () => {
     const [name = ''] = await readdir(keyPath);
@@ -484,7 +484,7 @@ describe('the console', () => {
     porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: storage } });
 
   // @shows AS-11.10, AS-11.14, AS-11.15
-  test('rotates, says what it did, and lists each key with its state', async () => {
+  test('rotates, prints what it did, and oauth:keys:list shows the state of each key', async () => {
     const [signing = ''] = (await keys().all()).map(({ kid }) => kid);
     const rotated = await run('oauth:keys:rotate', '--alg', 'RS256', '--staged-for', '2h');
     expect(rotated.stdout).toMatch(
@@ -552,7 +552,7 @@ describe('the console', () => {
   });
 
   // @shows AS-11.15
-  test('prints the kid of a key made by hand without terminal control characters', async () => {
+  test('prints the kid of a manually created key without terminal control characters', async () => {
     const [name = ''] = await readdir(keyPath);
     const content = JSON.parse(await readFile(path.join(keyPath, name), 'utf8')) as object;
     const kid = '\u001B[2J\u202Ekid';
@@ -562,14 +562,14 @@ describe('the console', () => {
   });
 });
 
-describe('the doctor', () => {
+describe('the doctor, about signing keys', () => {
   const rotation = async () => {
     const { checks } = await examine(other.application, other.server);
     return checks.filter(({ part }) => part === 'key rotation');
   };
 
   // @shows AS-11.16
-  test('says which key is staged, which is old, and which is no longer needed', async () => {
+  test('reports which key is staged, which is old, and which is no longer needed', async () => {
     expect(await rotation()).toEqual([]);
     clock.advance(367 * DAY);
     expect(await rotation()).toMatchObject([
@@ -600,7 +600,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-11.16
-  test('says for each algorithm separately which key is old, even if another is staged', async () => {
+  test('reports an old key for each algorithm separately, even if a key of another is staged', async () => {
     await keys().generate('EdDSA');
     clock.advance(367 * DAY);
     const old = async () =>
@@ -613,7 +613,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-11.16
-  test('says that a staged key cannot be read, while the others continue', async () => {
+  test('reports that a staged key cannot be read, while the others continue', async () => {
     await keys().rotate();
     const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
     await writeFile(path.join(keyPath, name), '{}');

@@ -69,7 +69,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe('a key of SoftHSM', () => {
+describe('a key in SoftHSM (PKCS #11)', () => {
   // @shows AS-11.18
   test.each(KEYS)('signs ID tokens with %s, without a key file', async (algorithm) => {
     const client = await registerClient(portal, { idTokenSignedResponseAlg: algorithm });
@@ -84,7 +84,7 @@ describe('a key of SoftHSM', () => {
   });
 
   // @shows AS-11.19
-  test('that is unavailable leaves the code valid: the same code works afterwards', async () => {
+  test('that is unavailable does not use up the code: the same code works afterwards', async () => {
     const client = await registerClient(portal);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     process.env['PORTICO_TEST_PIN'] = '000000';

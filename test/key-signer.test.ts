@@ -107,7 +107,7 @@ async function proved({ id_token: token }: Tokens): Promise<string | undefined> 
 describe('a KeySigner', () => {
   // @shows AS-11.18
   test.each(ALGORITHMS)(
-    'signs ID tokens with %s in preference to key files, and any library verifies them',
+    'is used for ID tokens with %s in place of key files, and any library verifies them',
     async (algorithm) => {
       const client = clientOf(algorithm);
       const code = await obtainCode(portal, client, await portal.signedIn(ADA));
@@ -120,7 +120,7 @@ describe('a KeySigner', () => {
   );
 
   // @shows AS-11.18
-  test('is published with only its public members, beside the files, before it signs too', async () => {
+  test('is published with only its public members, together with key files, before it signs', async () => {
     const { keys } = await keySet();
     expect(keys.map(({ kid }) => String(kid)).toSorted()).toEqual(
       [...signers.map(({ kid }) => kid), later.kid, 'file'].toSorted(),
@@ -132,7 +132,7 @@ describe('a KeySigner', () => {
   });
 
   // @shows AS-11.20
-  test('is listed as such, and replaced by giving the server another', async () => {
+  test('is listed, and can be replaced only by passing a different KeySigner to the server', async () => {
     expect(await portal.server.keys.list()).toMatchObject([
       { kid: later.kid, state: 'staged', file: null, signsFrom: later.signsFrom },
       { kid: 'module EdDSA', state: 'signing', file: null },
@@ -164,7 +164,7 @@ describe('a KeySigner', () => {
 });
 
 // @shows AS-11.20
-test('a KeySigner that signs for more than a year must be replaced by another, not by a command', async () => {
+test('a KeySigner that signs for more than a year must be replaced in the code, not by a command', async () => {
   const old = signerOf('RS256', 'old', { signsFrom: clock.now() - 367 * 86_400_000 });
   const another = await startPortal({ clock: clock.now, keySigners: [old] });
   try {
@@ -179,7 +179,7 @@ test('a KeySigner that signs for more than a year must be replaced by another, n
   }
 });
 
-describe('an invalid signature', () => {
+describe('an invalid signature of a KeySigner', () => {
   const throwSecret = () => {
     throw new Error(SECRET);
   };
@@ -246,12 +246,12 @@ describe('an invalid signature', () => {
     ],
     ['zeros', 'returned 64 bytes, which are not a valid ES256 signature', () => new Uint8Array(64)],
     [
-      'the signature of another key',
+      'the signature of a different key',
       'returned 64 bytes, which are not a valid ES256 signature',
       signature,
     ],
     [
-      'the signature of something else',
+      'the signature of different data',
       'returned 64 bytes, which are not a valid ES256 signature',
       () => right(Buffer.from('something else')),
     ],
@@ -259,7 +259,7 @@ describe('an invalid signature', () => {
   ];
 
   // @shows AS-11.19
-  test('returns 503 with the reason only in the log, and leaves the code valid: the same request works afterwards', async () => {
+  test('causes a 503 with the reason only in the log, and the same request works afterwards', async () => {
     const client = clientOf('ES256');
     const visitor = await portal.signedIn(ADA);
     let token = '';
@@ -291,7 +291,7 @@ describe('an invalid signature', () => {
   });
 
   // @shows AS-11.19
-  test.each(['RS256', 'EdDSA'] as const)('is refused with %s, too', async (algorithm) => {
+  test.each(['RS256', 'EdDSA'] as const)('is refused with %s too', async (algorithm) => {
     const client = clientOf(algorithm);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     misbehaves = async () => new Uint8Array(algorithm === 'RS256' ? 256 : 64);
@@ -301,7 +301,7 @@ describe('an invalid signature', () => {
   });
 
   // @shows AS-11.19
-  test('is found also if the signer changes the bytes that it was given to sign', async () => {
+  test('is found even if the signer changes the bytes that it was given to sign', async () => {
     const client = clientOf('EdDSA');
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     misbehaves = async (data) => {
@@ -325,7 +325,7 @@ describe('an invalid signature', () => {
 });
 
 // @shows AS-11.20
-test('of several, the one with the latest start time signs', async () => {
+test('of several KeySigners, the one with the latest start time signs', async () => {
   const client = clientOf('RS256');
   const signedBy = async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
@@ -336,7 +336,7 @@ test('of several, the one with the latest start time signs', async () => {
   expect(await signedBy()).toBe('module RS256 next');
 });
 
-describe('a server is not started', () => {
+describe('a server is not started with KeySigners', () => {
   const made = signerOf('ES256', 'one');
   const { pair, ...plain } = made;
   // @shows AS-11.18
@@ -348,7 +348,7 @@ describe('a server is not started', () => {
       'keySigners:0: publicJwk must not contain the private key',
     ],
     [
-      'with a key of another algorithm',
+      'with a key of a different algorithm',
       [{ ...plain, algorithm: 'EdDSA' }],
       'publicJwk must be a public Ed25519 key, for EdDSA',
     ],
@@ -365,7 +365,7 @@ describe('a server is not started', () => {
       'at least 2048 bits',
     ],
     [
-      'with an algorithm that there is not',
+      'with an unknown algorithm',
       [{ ...plain, algorithm: 'PS256' }],
       'algorithm must be one of',
     ],
@@ -384,7 +384,7 @@ describe('a server is not started', () => {
 });
 
 // @shows AS-11.18, AS-51.1
-test('the ID tokens of a KeySigner sign people out, with any exponent of its key', async () => {
+test('ID tokens signed by a KeySigner work for sign-out, with any exponent of its key', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicExponent: 3,

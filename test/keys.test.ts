@@ -38,7 +38,7 @@ function kidOf(idToken: string): unknown {
 
 describe('a clock that is set back', () => {
   // @shows AS-11.3
-  test('does not make a process sign with a key that another one has replaced and removed', async () => {
+  test('does not make a process sign with a key that was replaced and removed elsewhere', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     offset = -3_600_000;
     // Another process generates a key. Then the previous key is removed, as by a process whose
@@ -100,7 +100,7 @@ describe('a key directory that is lost while serving', () => {
 
   // @shows AS-11.4
   test.each(LOSSES)(
-    '%s: the key set is 503, and available again with the directory',
+    '%s: the key set is 503 until the directory is back',
     async (_, lose, restore) => {
       const before: unknown = await (await keySet()).json();
       await lose();
@@ -138,7 +138,7 @@ describe('a key directory that is lost while serving', () => {
   );
 
   // @shows AS-11.4
-  test('a process that cannot read the directory at the start returns 503 until it can', async () => {
+  test('at the start: endpoints that need a key return 503 until the directory can be read', async () => {
     const unread = path.join(portal.application.storageDirectory, 'unread');
     await writeFile(unread, '');
     const started = await startPortal({
@@ -157,7 +157,7 @@ describe('a key directory that is lost while serving', () => {
   });
 
   // @shows AS-11.4
-  test('requests without a key continue, and the metadata is unchanged', async () => {
+  test('does not affect requests that need no key, and the metadata is unchanged', async () => {
     const metadata = async () =>
       (await fetch(`${portal.url}/.well-known/openid-configuration`)).text();
     const before = await metadata();

@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 // @shows AS-1.10
-test('a host served by the kit without its own address: guesses are counted by their source', async () => {
+test('a kit application counts failed attempts by the caller address passed to fetch()', async () => {
   for (const address of ['192.0.2.7', '198.51.100.9']) {
     const body = new URLSearchParams({
       grant_type: 'refresh_token',

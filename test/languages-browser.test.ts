@@ -29,7 +29,7 @@ const LOOKS = [
   ['ja', 320, 'light'],
 ] as const;
 
-describe('in a real Chromium', () => {
+describe('pages in all languages in Chromium', () => {
   let portal: RunningPortal;
   let browser: Browser;
 
@@ -70,7 +70,7 @@ describe('in a real Chromium', () => {
   }
 
   test.each(LOOKS.slice(0, SCALE.lookedAtLanguages))(
-    'no page fails axe or is wider than the window: %s at %i pixels, %s',
+    'pass axe and fit the window: %s at %i pixels, %s',
     async (locale, width, colorScheme) => {
       const client = await registerClient(portal, {
         name: 'Zeitschriftenverwaltung (Übungsversion 2.0)',

@@ -112,10 +112,10 @@ async function requirePage(
 const ask = (changes: Readonly<Record<string, string | undefined>> = {}) =>
   authorizationUrl(portal, client, changes);
 
-describe('the pages', () => {
+describe('the language of pages', () => {
   // @shows AS-38.1, AS-38.2, AS-38.6
   test.each(['en', ...Object.keys(LANGUAGES)])(
-    'are all in the language of ui_locales: %s',
+    'is that of ui_locales on all pages: %s',
     async (tag) => {
       const say = await saying(tag);
       const visitor = portal.visitor();
@@ -160,7 +160,7 @@ describe('the pages', () => {
   );
 
   // @shows AS-38.2
-  test("use ui_locales, then the browser's language, then the first language", async () => {
+  test('comes from ui_locales, then the browser, then the first configured language', async () => {
     const languageOf = async (uiLocales: string | undefined, accepted?: string) => {
       const headers: Readonly<Record<string, string>> =
         accepted === undefined ? {} : { 'accept-language': accepted };
@@ -178,7 +178,7 @@ describe('the pages', () => {
   });
 
   // @shows AS-38.2
-  test('keep the language requested by a form, or in a pushed request', async () => {
+  test('is kept if it was requested by a form or in a pushed request', async () => {
     const parameters = Object.fromEntries(new URL(ask({ ui_locales: 'ja' })).searchParams);
     const posted = portal.visitor();
     const begun = await posted.post('/oauth/authorize', parameters);
@@ -197,7 +197,7 @@ describe('the pages', () => {
   });
 
   // @shows AS-38.2
-  test('keep the language through a sign-in that no application waits for, also if it fails', async () => {
+  test('is kept through a sign-in without a client, also if the sign-in fails', async () => {
     const visitor = portal.visitor();
     const signInPage = await visitor.visit('/oauth/applications?ui_locales=fr');
     const wrong = await signIn(visitor, signInPage, ADA, 'wrong');
@@ -218,7 +218,7 @@ describe('the pages', () => {
       '__proto__ constructor',
     ],
     ['a long list', {}, 'x-1 '.repeat(500)],
-  ])('are entirely in English with %s in place of a language', async (_, headers, uiLocales) => {
+  ])('is a configured language with %s in place of a language', async (_, headers, uiLocales) => {
     const page = await portal
       .visitor()
       .get(ask({ client_id: 'none', ui_locales: uiLocales }), headers);
@@ -229,7 +229,7 @@ describe('the pages', () => {
   });
 
   // @shows AS-38.3
-  test('are listed by language in the metadata', async () => {
+  test('is listed in the metadata', async () => {
     for (const name of ['openid-configuration', 'oauth-authorization-server']) {
       const metadata = (await (await fetch(`${portal.url}/.well-known/${name}`)).json()) as object;
       expect(metadata).toMatchObject({
@@ -238,7 +238,7 @@ describe('the pages', () => {
     }
   });
 
-  test('for administrators, and JSON errors, stay in English', async () => {
+  test('is English for administrators and for JSON errors', async () => {
     const answer = await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { 'accept-language': 'de' },
@@ -248,7 +248,7 @@ describe('the pages', () => {
   });
 });
 
-describe('without the switch', () => {
+describe('with languages off', () => {
   // @shows AS-38.3
   test('pages are in English for every reader, and nothing mentions languages', async () => {
     const plain = await startPortal({
@@ -273,7 +273,7 @@ describe('without the switch', () => {
   });
 });
 
-describe('a slot', () => {
+describe('a slot in a view', () => {
   // @shows AS-38.1
   test('uses the language of its page, as docs/pages.md describes', async () => {
     const views = await viewsWith({});
@@ -297,9 +297,9 @@ describe('a slot', () => {
   });
 });
 
-describe("an application's own messages", () => {
+describe('custom messages of an application', () => {
   // @shows AS-38.4
-  test('add a language, also a partial one, and translate texts of the configuration', async () => {
+  test('can add a language, also a partial one, and translate configured texts', async () => {
     const visitor = await portal.signedIn(ADA);
     const html = await requirePage(await visitor.visit(ask({ ui_locales: 'nl-BE' })), 'nl', [
       'Toestaan',
@@ -337,7 +337,7 @@ describe("an application's own messages", () => {
     ['de.json', '{ "consent.allow": ', 'cannot be read: '],
     ['de.json', '[]', 'must be a JSON object with message keys and their texts'],
     ['no language.json', {}, 'its name is not a language tag'],
-  ])('are refused at the start, with file and key: %s %j', async (name, content, problem) => {
+  ])('prevent the start if they are invalid, with file and key: %s %j', async (name, content, problem) => {
     const views = await viewsWith({ [name]: content });
     const file = path.join(views, 'words', name);
     await expect(
@@ -345,7 +345,7 @@ describe("an application's own messages", () => {
     ).rejects.toThrow(`${file}: ${problem}`);
   });
 
-  test('with an error are reported by the doctor, which names the section about them', async () => {
+  test('with an error are reported by the doctor, which names the section of the documentation', async () => {
     const app = await mkdtemp(path.join(folder, 'app-'));
     await mkdir(path.join(app, 'node_modules'));
     await installPortico(app);
@@ -387,7 +387,7 @@ describe("an application's own messages", () => {
 
 describe('an application without the kit', () => {
   // @shows AS-38.5
-  test("has the languages of the server's pages, and its own messages", async () => {
+  test('has the languages of the server pages, and its own messages', async () => {
     const created = await createDatabase(folder);
     const database = openOwnStore(created.url);
     await migrate(database, oauthServerMigrations);

@@ -143,7 +143,7 @@ const described = ({ file, specifier }: Import) =>
 describe('imports', () => {
   // @shows AS-1.1, MCP-1.1
   test.each(Object.entries(PACKAGES))(
-    '%s imports other packages only by their public names',
+    'of %s from other packages use only their public names',
     (name, allowed) => {
       const folder = `packages/${name}/src`;
       const files = filesIn(folder).filter((file) => !file.endsWith('.test.ts'));
@@ -157,7 +157,7 @@ describe('imports', () => {
   );
 
   test.each(Object.entries(FOUNDATION))(
-    '%s of portico imports only what is below it',
+    'of %s in portico are only from lower layers',
     (room, below) => {
       const source = 'packages/portico/src';
       const forbidden = filesIn(`${source}/${room}`)
@@ -172,7 +172,7 @@ describe('imports', () => {
     },
   );
 
-  test('the core imports no driver of a database', () => {
+  test('of the core contain no database driver', () => {
     const found = filesIn('packages/portico/src').flatMap(importsOf);
     const drivers = found.filter(({ specifier }) =>
       ['pg', 'mysql2', 'node:sqlite'].includes(specifier),
@@ -180,7 +180,7 @@ describe('imports', () => {
     expect(drivers.map(described)).toEqual([]);
   });
 
-  test.each(EXAMPLES)('the example %s stays in its folder and uses public names', (name) => {
+  test.each(EXAMPLES)('of the example %s are from its own folder or public names', (name) => {
     const folder = `examples/${name}`;
     const { exports } = JSON.parse(
       readFileSync(path.join(root, 'packages/portico/package.json'), 'utf8'),
@@ -200,7 +200,7 @@ describe('imports', () => {
     expect(forbidden.map(described)).toEqual([]);
   });
 
-  test('the relying party imports nothing from Portico', () => {
+  test('of the relying party contain nothing from Portico', () => {
     const found = filesIn('examples/relying-party').flatMap(importsOf);
     expect(found.filter(({ specifier }) => specifier.startsWith('portico'))).toEqual([]);
   });
@@ -230,7 +230,7 @@ describe('the code of the packages', () => {
     expect(cycles).toEqual([]);
   });
 
-  test.each(Object.entries(ROOMS))('in %s goes downwards only, layer by layer', (folder, rooms) => {
+  test.each(Object.entries(ROOMS))('in %s imports only from lower layers', (folder, rooms) => {
     const roomOf = (file: string) => {
       const [first = '', ...rest] = path.relative(folder, file).split('/');
       return rest.length === 0 ? path.basename(first, '.ts') : `${first}/`;
@@ -247,7 +247,7 @@ describe('the code of the packages', () => {
     expect(upward.map((found) => `${named(found.file)} imports ${resolved(found)}`)).toEqual([]);
   });
 
-  test('loads nothing except by visible imports', () => {
+  test('loads modules only by import statements', () => {
     const found = files.filter((file) => /\bcreateRequire\b/.test(readFileSync(file, 'utf8')));
     expect(found.map(named)).toEqual([]);
   });

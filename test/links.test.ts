@@ -14,8 +14,8 @@ import { ROOT } from './support/console.ts';
 const PAGES = pagesOf(ROOT);
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
-describe('every link of a page', () => {
-  test.each(PAGES)('points to an existing place: %s', (page) => {
+describe('every link in the documentation', () => {
+  test.each(PAGES)('points to an existing target: %s', (page) => {
     const wrong = linksOf(page, read(page)).flatMap((link) => {
       const problem = problemOf(ROOT, link);
       return problem === null ? [] : [`${page}:${link.line} ${link.target}: ${problem}`];
@@ -23,7 +23,7 @@ describe('every link of a page', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('is checked: there are many, of each kind', () => {
+  test('is checked: many links of each kind are found', () => {
     const targets = PAGES.flatMap((page) => linksOf(page, read(page)).map(({ target }) => target));
     const kinds = [/^https:/, /^#/, /\.md$/, /\.md#/, /\.ts$/].map((kind) =>
       targets.filter((each) => kind.test(each)),
@@ -32,14 +32,14 @@ describe('every link of a page', () => {
   });
 });
 
-describe('an error in a link is found', () => {
+describe('the check of links', () => {
   const page = 'docs/keys.md';
   const problemWith = (markdown: string) =>
     linksOf(page, markdown).map((link) => [link.line, problemOf(ROOT, link)]);
 
   test.each([
-    ['a file that there is not', '[x](nowhere.md)', 'there is no docs/nowhere.md'],
-    ['an anchor that there is not', '[x](../README.md#nowhere)', 'README.md has no #nowhere'],
+    ['a missing file', '[x](nowhere.md)', 'there is no docs/nowhere.md'],
+    ['a missing anchor', '[x](../README.md#nowhere)', 'README.md has no #nowhere'],
     ['an anchor of the same page', '[x](#nowhere)', 'docs/keys.md has no #nowhere'],
     ['a way out of the repository', '[x](../../elsewhere.md)', 'leads out of the repository'],
     ['an absolute path', '[x](/docs/keys.md)', 'leads out of the repository'],
@@ -49,17 +49,17 @@ describe('an error in a link is found', () => {
     ['plain http', '[x](http://example.com)', 'is neither https nor mailto'],
     ['credentials', '[x](https://me:secret@example.com)', 'has credentials'],
     ['no URL', '<https://[>', 'is not a URL'],
-  ])('%s', (_, markdown, problem) => {
+  ])('finds %s', (_, markdown, problem) => {
     expect(problemWith(`first\n\n${markdown}\n`)).toEqual([[3, problem]]);
   });
 
-  test('and text in code or a comment is not a link', () => {
+  test('ignores links in code or a comment', () => {
     const markdown =
       '`[x](nowhere.md)`\n\n```md\n[x](nowhere.md)\n```\n\n<!-- [x](nowhere.md) -->\n';
     expect(problemWith(markdown)).toEqual([]);
   });
 
-  test('anchors are those that GitHub makes, and those of HTML', () => {
+  test('knows the anchors that GitHub generates, and those of HTML', () => {
     const markdown =
       '# `token()`: the host\'s _own_ API\n\n## A & B\n\n## A & B\n\n```sh\n# none\n```\n\n<a id="as-7.4"></a>\n';
     expect([...anchorsOf(markdown)]).toEqual([
@@ -71,7 +71,7 @@ describe('an error in a link is found', () => {
   });
 });
 
-describe('every page that the code mentions', () => {
+describe('every documentation page that the code mentions', () => {
   const NAMED = /(?<![\w/.-])docs\/[\w/.-]+\.md(?:#[\w.-]+)?/g;
   const sources = globSync(['src/**/*.{ts,eta}', 'examples/**/*.{ts,eta,yml,yaml}', '.ci/run'], {
     cwd: ROOT,
@@ -91,10 +91,10 @@ describe('every page that the code mentions', () => {
   });
 });
 
-describe('the address of the repository', () => {
+describe('the URL of the repository', () => {
   const OURS = 'https://git.example/us/portico';
 
-  test('is in package.json alone: no page, package or workflow has another one', () => {
+  test('is only in package.json: no page, package or workflow has a different URL', () => {
     expect(findInventedAddresses()).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ describe('the address of the repository', () => {
     'https://git.example/us/portico-too/issues/new',
     'https://www.npmjs.com/package/@portico/kit',
     'https://portico.github.io/docs',
-  ])('an invented one is found: %s', (url) => {
+  ])('is required for its links: an invented URL is found: %s', (url) => {
     const sources = [
       { file: 'docs/keys.md', text: `[x](${url})` },
       { file: 'packages/sql/package.json', text: JSON.stringify({ homepage: url }) },
@@ -129,7 +129,7 @@ describe('the address of the repository', () => {
         ]);
   });
 
-  test('pages below it are accepted', () => {
+  test('can be followed by a path', () => {
     const text = `[x](${OURS}/security/advisories/new) [y](${OURS})`;
     expect(findInvented({ file: 'SECURITY.md', text }, OURS)).toEqual([]);
   });

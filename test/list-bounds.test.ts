@@ -86,7 +86,7 @@ const run = (...args: readonly string[]) =>
 const HEX = "printf('%012x%020x', 1000, i)";
 
 // @shows AS-30.8
-test('clients: a page has at most a thousand, the last page is marked as such, and a list without pages has all', async () => {
+test('a list of clients has at most a thousand per page, and has all clients without paging', async () => {
   const { clients } = portal.server;
   const list = (page: { limit?: number; after?: string }) => clients.page(page);
   expect(await sizes(list)).toEqual([1]);
@@ -109,7 +109,7 @@ test('clients: a page has at most a thousand, the last page is marked as such, a
 });
 
 // @shows AS-31.2, AS-31.6
-test('authorizations and requests of a person: all are listed and all end, wherever a batch ends', async () => {
+test('all authorizations and requests of a person are listed and ended, across pages and batches', async () => {
   const { access } = portal.server;
   await obtainTokens(portal, client, ADA);
   const [held] = (await access.list()).items;
@@ -144,7 +144,7 @@ test('authorizations and requests of a person: all are listed and all end, where
 });
 
 // @shows AS-19.8, AS-19.9
-test('events and other data of a person: after each page or batch comes the rest', async () => {
+test('all events and other data of a person are listed and removed, across pages and batches', async () => {
   const { access, audit } = portal.server;
   await obtainTokens(portal, client, ADA);
   const [held] = (await access.list()).items;

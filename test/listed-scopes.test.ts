@@ -135,7 +135,7 @@ describe.each([
   });
 
   // @shows AS-6.25
-  test('the metadata lists no service scope, and openid once there is a signing key', async () => {
+  test('the metadata lists no service scope, and openid only once there is a signing key', async () => {
     const documents = ['oauth-authorization-server', 'openid-configuration'];
     for (const each of documents) expect(await scopesAt(portal, each)).toEqual(KEYLESS);
     expect(await scopesAt(portal, 'oauth-protected-resource/api')).toEqual([
@@ -148,7 +148,7 @@ describe.each([
   });
 });
 
-describe('without either', () => {
+describe('without registration or client documents', () => {
   let portal: RunningPortal;
   beforeAll(async () => {
     portal = await start(
@@ -172,7 +172,7 @@ describe('without either', () => {
   });
 
   // @shows AS-7.19
-  test('a client that registered itself before is refused scopes that it cannot have', async () => {
+  test('a client that registered itself earlier is refused scopes that it cannot have', async () => {
     const on = await start(
       {},
       {
@@ -205,7 +205,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('requests all scopes and gets those that it can have; the response lists them, and the person sees only those', async () => {
+  test('can request all scopes, and gets those that it can have; the person sees only these', async () => {
     const page = await (await ada.visit(authorizationUrl(portal, client, { scope: ALL }))).text();
     expect(page).toContain('Read your notes');
     expect(page).not.toContain('Discover tools');
@@ -216,7 +216,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('is refused if no scope is left, and for an unknown scope', async () => {
+  test('is refused if no requested scope is left, or for an unknown scope', async () => {
     for (const [scope, told] of [
       ['mcp:service', 'not registered for this client: "mcp:service"'],
       ['notes:read unheard:of', 'not registered for this client: "unheard:of"'],
@@ -247,7 +247,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('refreshes with the scopes of its first request, without those that it was not granted', async () => {
+  test('refreshes with the scopes that its first request was granted', async () => {
     const { refresh_token: first } = await grantedTo(
       portal,
       client,
@@ -269,14 +269,14 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test("does not change that an operator's client is refused for the same request", async () => {
+  test('does not change that an operator-registered client is refused the same request', async () => {
     const own = await registerClient(portal, { scopes: ['openid', 'notes:read'], public: true });
     expect((await refusedAt(portal, own, ada, 'notes:read notes:write'))[0]).toBe('invalid_scope');
     expect((await refusedAt(portal, own, ada, 'openid notes:read'))[0]).toBe('invalid_scope');
   });
 
   // @shows AS-7.19, AS-6.25
-  test('is granted openid once there is a key, and continues without it, also while the keys are lost', async () => {
+  test('is granted openid once there is a key, and continues without it while keys are lost', async () => {
     const before = await grantedTo(portal, client, ada, ALL);
     await portal.server.keys.generate();
     const after = await grantedTo(portal, client, ada, ALL);
@@ -306,7 +306,7 @@ describe('a client that registered itself', () => {
   });
 });
 
-describe('a client that is a document', () => {
+describe('a client with a metadata document', () => {
   let portal: RunningPortal;
   const clock = createClock();
 
@@ -317,7 +317,7 @@ describe('a client that is a document', () => {
   afterEach(() => clock.advance(61));
 
   // @shows AS-7.19
-  test('requests all scopes and is granted those of its document', async () => {
+  test('can request all scopes, and is granted those of its document', async () => {
     const id = host.publish('/narrow.json', {
       client_name: 'Narrow',
       redirect_uris: [REDIRECT_URI],
@@ -335,7 +335,7 @@ describe('a client that is a document', () => {
 });
 
 // @shows MCP-3.22
-test('the metadata of an MCP endpoint lists the service scope only if all clients are an operator’s', async () => {
+test('the MCP metadata lists the service scope only if an operator registers all clients', async () => {
   const scopes = ['mcp:tools', 'mcp:service'];
   const named = async (switches: object) => {
     const application = await startApplication({

@@ -31,9 +31,9 @@ const linesIn = (log: string): readonly Line[] =>
 const logOf = (portal: RunningPortal) =>
   readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
 
-describe('every log line of a request has its id', () => {
+describe('every log line of a request has the request id', () => {
   // @shows AS-29.7
-  test('in the kit: from hooks and events, from a handler, from warnings about claims, and from a method', async () => {
+  test('in the kit: from hooks, events, handlers, warnings about claims, and methods', async () => {
     const portal = await startPortal({
       config: { oauth_server: { claims: () => ({ shoe_size: 41 }) } },
       routes: (application) => {
@@ -306,7 +306,7 @@ function oddRequest(): readonly [path: string, init: RequestInit] {
 
 describe('no line of the log', () => {
   // @shows AS-19.2, AS-29.9
-  test('has a secret that was put in a wrong place, or is broken by input', async () => {
+  test('contains a secret sent in a wrong place, or is split by input', async () => {
     const said: string[] = [];
     const statuses = new Map<number, number>();
     for (let sent = 0; sent < SCALE.plantedSecrets; sent += 1) {
@@ -336,7 +336,7 @@ describe('no line of the log', () => {
   });
 
   // @shows AS-29.9
-  test('about a waiting request has the state or nonce of its application', async () => {
+  test('about a waiting request contains its state or nonce', async () => {
     const state = 'a-state-that-an-application-has-bound-to-its-session';
     const client = await registerClient(portal);
     await portal

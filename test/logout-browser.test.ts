@@ -87,7 +87,7 @@ test.each([
   ['ja', 'Portalからログアウトしますか？', 'ログアウトしました'],
   ['zh-CN', '要退出 Portal 吗？', '您已退出登录'],
   ['ar', 'هل تريد تسجيل الخروج من Portal؟', 'تم تسجيل خروجك'],
-])('in %s it asks on a phone-sized page, and passes axe', async (locale, title, done) => {
+])('the sign-out page in %s fits a phone and passes axe', async (locale, title, done) => {
   const page = await signedIn(locale, true);
   try {
     await page.goto(`${portal.url}/oauth/logout?client_id=${client.id}`);
@@ -109,7 +109,7 @@ test.each([
 });
 
 // @shows AS-51.1, AS-51.2
-test('a form of another site is answered with the question, and the person returns after confirming', async () => {
+test('a cross-site form leads to the sign-out page, and the person returns after confirming', async () => {
   const page = await signedIn('en', false);
   try {
     await page.goto(`${new URL(back).origin}/form`);

@@ -75,9 +75,9 @@ const isSignedIn = async (visitor: Visitor) =>
 const answer = (page: Response, decision: 'logout' | 'stay', visitor = ada) =>
   visitor.submit(page, { decision });
 
-describe('with an ID token of the signed-in person', () => {
+describe('RP-initiated logout with an ID token of the signed-in person', () => {
   // @shows AS-2.51, AS-51.1
-  test('the session ends immediately, and the browser returns with the state', async () => {
+  test('ends the session immediately, and the browser returns with the state', async () => {
     const response = await ada.get(
       logoutUrl({ id_token_hint: idToken, post_logout_redirect_uri: BACK, state: 'a b' }),
     );
@@ -88,7 +88,7 @@ describe('with an ID token of the signed-in person', () => {
   });
 
   // @shows AS-51.1
-  test('the token may have expired, and the request may be a form', async () => {
+  test('accepts an expired token, and a form request', async () => {
     ahead = 2 * 86_400_000;
     const begun = await ada.post(`${portal.url}/oauth/logout`, {
       id_token_hint: idToken,
@@ -104,7 +104,7 @@ describe('with an ID token of the signed-in person', () => {
   });
 
   // @shows AS-51.1
-  test('the token may be long, for example because of its nonce', async () => {
+  test('accepts a long token, for example with a long nonce', async () => {
     const nonce = 'n'.repeat(7000);
     const code = await obtainCode(portal, client, ada, { nonce });
     const { id_token: hint } = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
@@ -116,14 +116,14 @@ describe('with an ID token of the signed-in person', () => {
   });
 
   // @shows AS-51.1
-  test('without a URI to return to, a page says that the person is signed out', async () => {
+  test('shows a page that the person is signed out if there is no URI to return to', async () => {
     const response = await ada.get(logoutUrl({ id_token_hint: idToken }));
     expect(await textOf(response)).toContain('You are signed out');
     expect(await isSignedIn(ada)).toBe(false);
   });
 
   // @shows AS-51.2
-  test('a picture or a frame on a page of another site ends nothing', async () => {
+  test('is not triggered by an image or a frame of another site', async () => {
     for (const destination of ['image', 'iframe', 'empty']) {
       const response = await ada.get(logoutUrl({ id_token_hint: idToken }), {
         'Sec-Fetch-Dest': destination,
@@ -138,14 +138,14 @@ describe('with an ID token of the signed-in person', () => {
     ['Sec-Purpose', 'prefetch'],
     ['Sec-Purpose', 'prefetch;prerender'],
     ['Purpose', 'prefetch'],
-  ])('a browser that loads the page in advance ends nothing (%s: %s)', async (name, value) => {
+  ])('is not triggered by a browser that loads the page in advance (%s: %s)', async (name, value) => {
     const response = await ada.get(logoutUrl({ id_token_hint: idToken }), { [name]: value });
     expect(await textOf(response)).toContain('Sign out of');
     expect(await isSignedIn(ada)).toBe(true);
   });
 
   // @shows AS-51.6
-  test('openid-client builds the request from the metadata', async () => {
+  test('works with the request that openid-client builds from the metadata', async () => {
     const config = await openid.discovery(
       new URL(portal.url),
       client.id,
@@ -163,9 +163,9 @@ describe('with an ID token of the signed-in person', () => {
   });
 });
 
-describe('without such a token the person must confirm', () => {
+describe('RP-initiated logout without a valid ID token', () => {
   // @shows AS-51.2
-  test('and is signed out and returns only after confirming', async () => {
+  test('signs out and redirects only after the person confirms', async () => {
     const page = await ada.get(
       logoutUrl({ client_id: client.id, post_logout_redirect_uri: BACK, state: 's' }),
     );
@@ -180,7 +180,7 @@ describe('without such a token the person must confirm', () => {
 
   // @shows AS-51.2
   test.each(['nothing', 'a token of another person', 'a forged token', 'no token at all'])(
-    'also with %s',
+    'must be confirmed also with %s',
     async (what) => {
       const grace = await portal.signedIn(GRACE);
       const hints: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -198,7 +198,7 @@ describe('without such a token the person must confirm', () => {
   );
 
   // @shows AS-51.2
-  test('a token that another key signed, or an invalid one, proves nothing', async () => {
+  test('must be confirmed with an invalid token, or one signed with a different key', async () => {
     const [, payload = ''] = idToken.split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<
       string,
@@ -223,7 +223,7 @@ describe('without such a token the person must confirm', () => {
   });
 
   // @shows AS-51.2
-  test('a form of another page or person ends nothing', async () => {
+  test('cannot be confirmed by a form of a different page or person', async () => {
     const page = await ada.get(logoutUrl({ client_id: client.id }));
     const grace = await portal.signedIn(GRACE);
     const { fields } = formOf(await page.text());
@@ -241,9 +241,9 @@ describe('without such a token the person must confirm', () => {
   });
 });
 
-describe('a token that was right once', () => {
+describe('an outdated ID token in a logout request', () => {
   // @shows AS-51.2
-  test('of an earlier session does not end the session without a question', async () => {
+  test('of an earlier session does not end the session without confirmation', async () => {
     [ahead, hostAhead] = [2000, 2000];
     const again = await portal.signedIn(ADA);
     const page = await again.get(logoutUrl({ id_token_hint: idToken }));
@@ -262,7 +262,7 @@ describe('a token that was right once', () => {
 });
 
 // @shows AS-51.2
-test('an ID token proves nothing after the access of its client has expired', async () => {
+test('an ID token in a logout request proves nothing after the access of its client has expired', async () => {
   const short = await registerClient(portal, {
     grants: ['authorization_code'],
     metadata: { post_logout_redirect_uris: [BACK] },
@@ -275,9 +275,9 @@ test('an ID token proves nothing after the access of its client has expired', as
   expect((await answer(page, 'logout')).headers.get('location')).toBe(BACK);
 });
 
-describe('a form of another site, with which browsers send no session', () => {
+describe('a logout form of another site, with which browsers send no session cookie,', () => {
   // @shows AS-51.2
-  test('continues with GET, so that the page never shows a false success', async () => {
+  test('is continued as a GET request, so that the page never reports a false success', async () => {
     const page = await ada.get(logoutUrl({ client_id: client.id }));
     const { fields } = formOf(await page.text());
     const sent = { ...fields, decision: 'logout' };
@@ -289,7 +289,7 @@ describe('a form of another site, with which browsers send no session', () => {
   });
 });
 
-describe('between the page and the answer', () => {
+describe('between the logout page and its answer', () => {
   const askedBy = (of: TestClient) =>
     ada.get(logoutUrl({ client_id: of.id, post_logout_redirect_uri: BACK }));
 
@@ -310,7 +310,7 @@ describe('between the page and the answer', () => {
   });
 
   // @shows AS-51.2
-  test('time passes, also if the request comes back in between', async () => {
+  test('the time limit continues, even if the form returns from another site', async () => {
     const stranger = createVisitor(portal.url);
     const again = async (page: Response) => {
       const { fields } = formOf(await page.text());
@@ -327,7 +327,7 @@ describe('between the page and the answer', () => {
   });
 });
 
-describe('the browser is sent nowhere', () => {
+describe('logout does not redirect to a URI', () => {
   // @shows AS-51.3
   test.each<[string, () => Readonly<Record<string, string>>]>([
     [
@@ -337,7 +337,7 @@ describe('the browser is sent nowhere', () => {
     ['without a client', () => ({ post_logout_redirect_uri: BACK })],
     ['of an unknown client', () => ({ client_id: 'unknown', post_logout_redirect_uri: BACK })],
     [
-      'if the token is for another client',
+      'if the token is for a different client',
       () => ({
         client_id: other.id,
         id_token_hint: idToken,
@@ -370,7 +370,7 @@ describe('the browser is sent nowhere', () => {
   test.each<[string, Readonly<Record<string, string>>]>([
     ['the state', { state: 's'.repeat(2001) }],
     ['the URI', { post_logout_redirect_uri: `${BACK}?${'a'.repeat(6000)}` }],
-  ])('if %s is too long for the address of the page', async (_, long) => {
+  ])('if %s is too long for the URL of the page', async (_, long) => {
     const sent = { client_id: client.id, post_logout_redirect_uri: BACK, ...long };
     const form = await ada.post(`${portal.url}/oauth/logout`, sent);
     expect([form.status, form.headers.get('location')]).toEqual([400, null]);
@@ -378,7 +378,7 @@ describe('the browser is sent nowhere', () => {
   });
 
   // @shows AS-51.1
-  test('the longest state comes back through a form', async () => {
+  test('but returns the longest allowed state, also if it is sent by a form', async () => {
     const state = '\u0007'.repeat(300);
     const sent = { id_token_hint: idToken, post_logout_redirect_uri: BACK, state };
     const begun = await ada.post(`${portal.url}/oauth/logout`, sent);
@@ -387,7 +387,7 @@ describe('the browser is sent nowhere', () => {
   });
 
   // @shows AS-51.4
-  test('from a browser without a session, unless the token proves the client', async () => {
+  test('without a session, unless the token identifies the client', async () => {
     const stranger = createVisitor(portal.url);
     const without = await stranger.get(
       logoutUrl({ client_id: client.id, post_logout_redirect_uri: BACK }),
@@ -400,7 +400,7 @@ describe('the browser is sent nowhere', () => {
   });
 
   // @shows AS-51.4, AS-51.5
-  test('by a client that anyone can register, unless the person has used it', async () => {
+  test('of a client that anyone can register, unless the person has used it', async () => {
     const registered = await fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -442,7 +442,7 @@ describe('the browser is sent nowhere', () => {
   });
 });
 
-describe('the URIs of a client', () => {
+describe('the post-logout redirect URIs of a client', () => {
   const console = (...args: readonly string[]) =>
     porticoHere(args, {
       cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
@@ -450,7 +450,7 @@ describe('the URIs of a client', () => {
     });
 
   // @shows AS-51.5
-  test('are registered, shown, replaced and removed by an operator', async () => {
+  test('can be registered, shown, replaced and removed by an operator', async () => {
     const created = await console(
       'oauth:client:create',
       'Calendar',
@@ -489,7 +489,7 @@ describe('the URIs of a client', () => {
 });
 
 // @shows AS-51.5
-test('the URIs of a client are written in one transaction with the client', async () => {
+test('the post-logout redirect URIs of a client are stored in one transaction with the client', async () => {
   const { database } = portal.application;
   const post_logout_redirect_uris = [BACK];
   const sent = {
@@ -540,7 +540,7 @@ test('the URIs of a client are written in one transaction with the client', asyn
 });
 
 // @shows AS-51.6
-test('without the switch there is no endpoint, no member of the metadata and no field', async () => {
+test('with logout off there is no endpoint, metadata member or client field for it', async () => {
   const plain = await startPortal();
   try {
     expect((await fetch(`${plain.url}/oauth/logout`)).status).toBe(404);
@@ -560,7 +560,7 @@ function kidOf(token: string): string {
 }
 
 // @shows AS-19.1
-test('the audit says who was signed out for which client, and whether the person confirmed', async () => {
+test('the audit log has who was signed out for which client, and whether the person confirmed', async () => {
   const events: AuditEvent[] = [];
   portal.application.events.on(AUDIT, (event: AuditEvent) => {
     if (event.type === 'signed_out') events.push(event);
@@ -579,7 +579,7 @@ test('the audit says who was signed out for which client, and whether the person
   ]);
 });
 
-describe('a host with a sign-out page', () => {
+describe('logout on a host with its own sign-out page', () => {
   /** The person who is signed in at the host. */
   let signedIn: { readonly provider: string; readonly id: string } | null = null;
   beforeEach(() => {
@@ -620,7 +620,7 @@ describe('a host with a sign-out page', () => {
   }
 
   // @shows AS-51.1
-  test('the browser goes there, and then returns to the application', async () => {
+  test('redirects to that page, which then redirects to the application', async () => {
     const server = serverWith({ signOut: '/bye' });
     const user = await portal.application.accounts.authenticate(ADA, PASSWORD);
     signedIn = user?.reference ?? null;
@@ -639,7 +639,7 @@ describe('a host with a sign-out page', () => {
   });
 
   // @shows AS-51.6
-  test('without signOut the server does not start', () => {
+  test('prevents the start if the host has no signOut', () => {
     expect(() => serverWith({})).toThrow('needs signOut in the host contract');
   });
 });

@@ -17,7 +17,7 @@ import {
 const FOLDER = path.join(ROOT, 'examples', 'portal');
 
 // @shows AS-11.21
-test('after ID tokens were issued, setup does not replace a lost key', async () => {
+test('setup does not replace a lost key after ID tokens were issued', async () => {
   const portal = await startPortal();
   const run = (...args: string[]) => porticoHere(args, { cwd: FOLDER, env: portal.env });
   const { key_path: directory } = portal.server.config;
@@ -53,7 +53,7 @@ test('after ID tokens were issued, setup does not replace a lost key', async () 
 });
 
 // @shows AS-11.21
-test('setup finds ID tokens that were issued before thousands of other authorizations', async () => {
+test('setup finds issued ID tokens even after thousands of other authorizations', async () => {
   const portal = await startPortal();
   const run = (...args: string[]) => porticoHere(args, { cwd: FOLDER, env: portal.env });
   const { key_path: directory } = portal.server.config;
@@ -79,7 +79,7 @@ test('setup finds ID tokens that were issued before thousands of other authoriza
 });
 
 // @shows AS-11.21
-test('setup creates no key while the store does not say whether ID tokens were issued', async () => {
+test('setup creates no key if the store cannot report whether ID tokens were issued', async () => {
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-lost-keys-'));
   const env = {
     APP_ENV: 'dev',
@@ -105,7 +105,7 @@ test('setup creates no key while the store does not say whether ID tokens were i
 });
 
 // @shows AS-11.23
-test('a process that starts without the keys of issued ID tokens returns 503 until it has them', async () => {
+test('a process without the keys of issued ID tokens returns 503 until it has them', async () => {
   const portal = await startPortal();
   const clock = createClock();
   const { key_path: directory } = portal.server.config;

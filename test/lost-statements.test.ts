@@ -116,9 +116,9 @@ const STORES: readonly (readonly [
   ["the application's own pool", borrowAt],
 ];
 
-describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, openStore) => {
+describe.each(STORES)('on %s, a single statement whose database server fails', (_, openStore) => {
   // @shows AS-18.9
-  test('after it took effect succeeds by the question, once the store is back', async () => {
+  test('after it took effect succeeds, because Portico checks its effect once the server is back', async () => {
     const way = await openWay(server.url, openStore);
     way.holdsFrom = 'families SET generation';
     const { using, counts } = use(way.database);
@@ -148,7 +148,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
   });
 
   // @shows AS-18.9
-  test('while the server still executes it succeeds once it has taken effect', async () => {
+  test('while it is still being executed succeeds once it has taken effect', async () => {
     const way = await openWay(server.url, openStore);
     const { using, counts, goOn, watching } = await useBlocked(way.database);
     way.cut();
@@ -162,7 +162,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
   });
 
   // @shows AS-18.9
-  test('is queried for thirty seconds, and queried again if the query is rejected', async () => {
+  test('is checked for thirty seconds, and checked again if the check is refused', async () => {
     const timer = createTimer();
     const way = await openWay(server.url, (url) => openStore(url, { timer }));
     way.holdsFrom = 'families SET generation';
@@ -190,7 +190,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
 
   // @shows AS-18.9
   test.each(ONE_STATEMENT)(
-    'may be lost by a server that reports itself unable, as nodes of a cluster do that speak like %s',
+    'by reporting an unknown result, as compatible clusters do, is checked too on %s',
     async () => {
       const { database: on } = await openWay(server.url, openStore);
       const lost =
@@ -216,7 +216,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
     },
   );
 
-  test('without a question is unavailable', async () => {
+  test('is unavailable if it has no check of its effect', async () => {
     const way = await openWay(server.url, openStore);
     way.holdsFrom = 'families SET generation';
     const using = way.database.execute(USE);
@@ -228,8 +228,8 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
   });
 });
 
-describe('the effect is not queried', () => {
-  test('if no connection could be made', async () => {
+describe('the effect of a statement is not checked', () => {
+  test('if no connection was established', async () => {
     const database = openDatabase(server.url, { directory: '/' });
     onTestFinished(() => database.close());
     await server.kill();
@@ -239,7 +239,7 @@ describe('the effect is not queried', () => {
     expect(counts.asked).toBe(0);
   });
 
-  test('if the server answers that the statement failed', async () => {
+  test('if the server reports that the statement failed', async () => {
     const counts = { asked: 0 };
     const asking = async () => (counts.asked += 1) > 0;
     await expect(direct.execute('INSERT INTO nothing VALUES (1)', [], asking)).rejects.toThrow(
@@ -253,7 +253,7 @@ describe('the effect is not queried', () => {
   });
 
   test.each(ONE_STATEMENT)(
-    'if %s answers a commit with the rollback of a transaction in which a statement failed',
+    'if %s answers a commit with a rollback because a statement failed',
     async () => {
       const counts = { asked: 0 };
       const committing = direct.transaction(

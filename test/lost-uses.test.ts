@@ -78,7 +78,7 @@ async function untilAnswered<Answer>(
 
 const is503 = ({ status }: Response) => status === 503;
 
-describe('a use that arrives at the database late', () => {
+describe('a token use that arrives late at the database', () => {
   // @shows AS-18.9
   test.each(AS_STATEMENT)('never takes effect after its 503: a refresh, on %s', async () => {
     const { way, portal, client } = await openPortal();
@@ -146,7 +146,7 @@ describe('a use that arrives at the database late', () => {
 
   // @shows AS-18.9
   test.each(AS_TRANSACTION)(
-    'is 503 if only its commit never arrives and the server has given it up, on %s',
+    'is 503 if only its commit is lost and the server has rolled it back, on %s',
     async () => {
       const { way, direct, portal, client } = await openPortal();
       const before = await obtainTokens(portal, client, ADA);
@@ -163,7 +163,7 @@ describe('a use that arrives at the database late', () => {
 
   // @shows AS-18.9
   test.each(AS_STATEMENT)(
-    'is answered once the standby has it, even if a restarted primary shows it earlier, like a revocation, on %s',
+    'is answered only after the standby has it, like a revocation, despite a restart, on %s',
     async () => {
       const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } =
         await startPrimary();
@@ -234,7 +234,7 @@ describe('a use that arrives at the database late', () => {
 
 // @shows AS-18.9
 test.each(AS_STATEMENT)(
-  'the question of a use that waits for a standby does not block the connections of others, on %s',
+  'checking a token use that waits for a standby does not block other connections, on %s',
   async () => {
     const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } = await startPrimary();
     const way = await openWay(server.url);
@@ -260,7 +260,7 @@ test.each(AS_STATEMENT)(
 );
 
 // @shows AS-18.9
-test('a use lost while a third transaction changes its row is answered, or can be repeated', async () => {
+test('a token use lost while another transaction changes its row is answered, or can be repeated', async () => {
   const { way, direct, portal, client } = await openPortal();
   let { refresh_token: token } = await obtainTokens(portal, client, ADA);
   const totals = { answered: 0, again: 0 };
@@ -297,7 +297,7 @@ test('a use lost while a third transaction changes its row is answered, or can b
 });
 
 // @shows AS-5.8, AS-18.9
-test('a rotation of a secret whose acknowledgement is lost happens once, and the previous secret still works', async () => {
+test('a secret rotation whose confirmation is lost happens once, and the previous secret works', async () => {
   const { way, direct, portal, client } = await openPortal();
   way.holdsFrom = 'UPDATE oauth_clients';
   const lost = portal.server.clients.rotateSecret(client.id);
@@ -313,7 +313,7 @@ test('a rotation of a secret whose acknowledgement is lost happens once, and the
   ]);
 });
 
-describe('a client that is registered if it is new, with a late commit', () => {
+describe('the registration of a new client with a late commit', () => {
   async function registerLost() {
     const { way, direct, portal } = await openPortal();
     const register = () =>
@@ -331,14 +331,14 @@ describe('a client that is registered if it is new, with a late commit', () => {
   }
 
   // @shows AS-18.9
-  test('is registered with its secret when the commit arrives', async () => {
+  test('succeeds with its secret when the commit arrives', async () => {
     const { delay, lost } = await registerLost();
     await delay.deliver();
     expect(await lost).toMatchObject({ created: true });
   });
 
   // @shows AS-18.9
-  test('is not registered if it never arrives, and can be then', async () => {
+  test('fails if the commit never arrives, and can then be repeated', async () => {
     const { register, delay, lost, direct } = await registerLost();
     delay.drop();
     expect(direct.isUnavailable(await lost)).toBe(true);
@@ -346,7 +346,7 @@ describe('a client that is registered if it is new, with a late commit', () => {
   });
 });
 
-describe("an answer on the consent screen whose statement's acknowledgement is lost", () => {
+describe('an answer on the consent page whose database confirmation is lost', () => {
   const outcomes = { allow: 'allowed', deny: 'denied' } as const;
 
   // @shows AS-18.9
@@ -379,7 +379,7 @@ describe("an answer on the consent screen whose statement's acknowledgement is l
   );
 
   // @shows AS-18.9
-  test('has no effect if it arrives late: it was denied again', async () => {
+  test('has no effect if it arrives after a repeated answer that denied the request', async () => {
     const { way, portal, client } = await openPortal();
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client));

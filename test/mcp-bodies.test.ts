@@ -120,7 +120,7 @@ const DEPTHS = [500, 1500, 1700, 1900, 2100, 2300, 2364, 2400, 2600, 2800, 5000,
 
 // @shows MCP-8.15
 test.each(Object.keys(PLACES))(
-  'a body of any depth is answered, and so is the next request: %s',
+  'a body nested to any depth gets a response, and so does the next request: %s',
   async (place) => {
     for (const each of running) {
       for (const form of [nested.objects, nested.arrays]) {
@@ -147,7 +147,7 @@ test.each(Object.keys(PLACES))(
 
 // @shows MCP-8.15
 test.each(['initialize', 'the arguments of a tool', 'a batch'])(
-  'a hundred levels are accepted, one more is refused; brackets inside a text do not count: %s',
+  'a body can have a hundred levels, not counting brackets inside strings: %s',
   async (place) => {
     const { depth } = PLACES[place] as (typeof PLACES)[string];
     for (const each of running) {
@@ -166,7 +166,7 @@ test.each(['initialize', 'the arguments of a tool', 'a batch'])(
 );
 
 // @shows MCP-8.15
-test('the refusal of a request of 2026-07-28 has the id of the request', async () => {
+test('the refusal of a 2026-07-28 request has the id of the request', async () => {
   const [, , all] = running;
   if (all === undefined) throw new Error('Nothing runs');
   const { text } = await send('the capabilities of a request', nested.objects(200), all);
@@ -174,7 +174,7 @@ test('the refusal of a request of 2026-07-28 has the id of the request', async (
 });
 
 // @shows MCP-8.15
-test('a batch of more than a hundred is rejected for its size, with any contents', async () => {
+test('a batch of more than a hundred messages is refused for its size, with any content', async () => {
   const [byDefault] = running;
   if (byDefault === undefined) throw new Error('Nothing runs');
   const batch = (count: number, each: (index: number) => string) =>
@@ -191,7 +191,7 @@ test('a batch of more than a hundred is rejected for its size, with any contents
 });
 
 // @shows MCP-8.15
-test('what a client says about itself has at most a thousand values', async () => {
+test('the client information in initialize can have at most a thousand values', async () => {
   const values = (count: number) =>
     `{"x":[${Array.from({ length: count }, () => '[]').join(',')}]}`;
   for (const each of running) {
@@ -227,7 +227,7 @@ test('what a client says about itself has at most a thousand values', async () =
 
 // @shows MCP-8.27
 test.each(Object.keys(PLACES))(
-  'a body has at most ten thousand values, at any place and level: %s',
+  'a body can have at most ten thousand values, at any place and level: %s',
   async (place) => {
     const members = (count: number) =>
       Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',');

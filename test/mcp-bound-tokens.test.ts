@@ -83,7 +83,7 @@ const eventsOf = (text: string) =>
   [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data) as Json);
 
 // @shows MCP-8.21, AS-12.12
-test('a streamed answer needs one proof for all its events', async () => {
+test('a streamed MCP response needs one DPoP proof for all its events', async () => {
   const events = eventsOf(await sendTwice(call(1), { 'MCP-Protocol-Version': '2025-11-25' }));
   expect(events).toMatchObject([
     { method: 'notifications/progress', params: { progress: 1, message: 'halfway' } },
@@ -92,7 +92,7 @@ test('a streamed answer needs one proof for all its events', async () => {
 });
 
 // @shows MCP-8.21
-test('a batch needs one proof for all its messages', async () => {
+test('an MCP batch needs one DPoP proof for all its messages', async () => {
   const text = await sendTwice([call(1), call(2), { jsonrpc: '2.0', id: 3, method: 'ping' }], {
     'MCP-Protocol-Version': '2025-03-26',
   });
@@ -101,7 +101,7 @@ test('a batch needs one proof for all its messages', async () => {
 });
 
 // @shows MCP-8.21
-test('a request of 2026-07-28 needs one proof, and no session before it', async () => {
+test('an MCP request of 2026-07-28 needs one DPoP proof, and no earlier session', async () => {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': STATELESS,
     'io.modelcontextprotocol/clientCapabilities': {},

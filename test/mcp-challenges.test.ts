@@ -103,9 +103,9 @@ const challengeOf = async (answer: Promise<Response>) => {
 const metadata = () =>
   `resource_metadata="${assistant.url}/.well-known/oauth-protected-resource/mcp"`;
 
-describe('401', () => {
+describe('a 401 challenge of MCP', () => {
   // @shows MCP-8.20, RFC9728-5.1, RFC6750-3.1a
-  test('without a token: the metadata and the scopes of the resource, no error, for every method', async () => {
+  test('without a token: has the metadata URL and the scopes, but no error, for every method', async () => {
     const expected = [401, `Bearer ${metadata()}, scope="mcp:tools"`];
     for (const tool of ['orders', 'mine', 'service_status', 'no_such_tool'])
       expect(await challengeOf(call(tool, null))).toEqual(expected);
@@ -114,7 +114,7 @@ describe('401', () => {
 
   // @shows MCP-8.20, RFC6750-3.1b
   test.each(['x'.repeat(43), 'with spaces in it', '"'])(
-    'with an invalid token (%j): invalid_token',
+    'with an invalid token (%j): contains invalid_token',
     async (bearer) => {
       expect(await challengeOf(call('orders', bearer))).toEqual([
         401,
@@ -124,7 +124,7 @@ describe('401', () => {
   );
 
   // @shows MCP-8.23
-  test('an expired token gets another answer than a missing one', async () => {
+  test('has a different message for an expired token than for a missing one', async () => {
     const messageOf = async (bearer: string | null) =>
       ((await (await call('orders', bearer)).json()) as { error: { message: string } }).error
         .message;
@@ -135,7 +135,7 @@ describe('401', () => {
   });
 
   // @shows MCP-8.20
-  test('a personal tool without an account: the challenge names what its call needs', async () => {
+  test('for a personal tool without an account: contains the scopes that its call needs', async () => {
     const service = await assistant.serviceToken();
     expect(await challengeOf(call('mine', service))).toEqual([
       401,
@@ -148,9 +148,9 @@ describe('401', () => {
   });
 });
 
-describe('403', () => {
+describe('a 403 challenge of MCP', () => {
   // @shows MCP-8.20, RFC6750-3.1c, RFC6750-3b
-  test('a token without the scope of the tool: the challenge names all that the call needs, and no other scope of the token', async () => {
+  test('contains all scopes that the call needs, and no other scope of the token', async () => {
     const token = await assistant.linkedToken('mcp:tools mcp:pay', await newHost());
     expect(await challengeOf(call('orders', token))).toEqual([
       403,
@@ -159,7 +159,7 @@ describe('403', () => {
   });
 
   // @shows MCP-8.20
-  test('several tools in one body: the challenge names the scopes of all of them', async () => {
+  test('contains the scopes of all tools if one body calls several', async () => {
     const token = await assistant.linkedToken();
     const body = [message('pay'), { ...message('orders'), id: 2 }];
     const [status, challenge] = await challengeOf(
@@ -177,7 +177,7 @@ describe('403', () => {
     ['that the token lacks as well', 'mcp:tools', 'pay', [403, true]],
     ['of the whole resource', 'mcp:tools', 'mine', [200, false]],
   ] as const)(
-    'a person without the permission for a scope %s: no challenge, since no token would help',
+    'is not sent if the person lacks the permission for a scope %s, since no token would help',
     async (_, scope, tool, afterwards) => {
       const token = await assistant.linkedToken(scope, await newHost());
       const ada = (await assistant.accounts.findByEmail(ADA))?.id ?? '';
@@ -200,7 +200,7 @@ describe('403', () => {
   );
 
   // @shows MCP-8.23
-  test('several tools in one body: no challenge if the person lacks the permission for one of them', async () => {
+  test('is not sent for a body with several tools if the person lacks a permission for one of them', async () => {
     const token = await assistant.linkedToken('mcp:tools', await newHost());
     const ada = (await assistant.accounts.findByEmail(ADA))?.id ?? '';
     const body = [message('orders'), { ...message('pay'), id: 2 }];
@@ -215,7 +215,7 @@ describe('403', () => {
   });
 
   // @shows MCP-8.20
-  test('a personal tool without its own scope needs the first scope of the resource', async () => {
+  test('contains the first scope of the resource for a personal tool without its own scope', async () => {
     const scopes = ['mcp:tools', 'mcp:orders'];
     const several = await startAssistant({
       config: {
@@ -245,13 +245,13 @@ describe('403', () => {
     }
   });
 
-  test('a page of a foreign origin gets no challenge', async () => {
+  test('is not sent to a page of a foreign origin', async () => {
     const foreign = await post(message('orders'), null, { Origin: 'https://evil.example' });
     expect([foreign.status, foreign.headers.has('www-authenticate')]).toEqual([403, false]);
   });
 });
 
-describe('a client that follows the challenges', () => {
+describe('a client that follows the challenges of MCP', () => {
   const challengedScope = async (answer: Promise<Response>) =>
     /scope="([^"]*)"/.exec((await answer).headers.get('www-authenticate') ?? '')?.[1] ?? '';
 
@@ -301,12 +301,12 @@ describe('mcp:oauth:narrow_service_scope', () => {
     ['', 'mcp:service'],
     ['mcp:tools nobody:knows', 'invalid_scope'],
     ['mcp:tools "', 'invalid_scope'],
-  ])('a service that requests %j gets %s', async (asked, granted) => {
+  ])('gives a service that requests %j the scope %s', async (asked, granted) => {
     expect(await ask(assistant.service, asked)).toBe(granted);
   });
 
   // @shows MCP-10.8
-  test('a service gets its other registered scopes only if it requests them', async () => {
+  test('gives a service its other registered scopes only if it requests them', async () => {
     const robot = await register(['mcp:service', 'mcp:orders']);
     expect(await ask(robot, 'mcp:tools')).toBe('mcp:service');
     expect(await ask(robot, 'mcp:orders mcp:tools')).toBe('mcp:orders mcp:service');
@@ -314,14 +314,14 @@ describe('mcp:oauth:narrow_service_scope', () => {
   });
 
   // @shows MCP-10.8
-  test('a client that is not a service is refused as before', async () => {
+  test('does not affect a client that is not a service', async () => {
     const other = await register(['mcp:orders']);
     expect(await ask(other, 'mcp:tools')).toBe('invalid_scope');
     expect(await ask(other, 'mcp:orders mcp:service')).toBe('invalid_scope');
   });
 
   // @shows MCP-10.8, MCP-3.21
-  test('without the option the answer is invalid_scope', async () => {
+  test('if it is off, leads to invalid_scope', async () => {
     const usual = await startAssistant();
     try {
       const response = await fetch(`${usual.url}/oauth/token`, {
@@ -337,7 +337,7 @@ describe('mcp:oauth:narrow_service_scope', () => {
 });
 
 // @shows MCP-3.20, AS-6.24
-test('with the challenges of the host’s own API there is one metadata document: that of the endpoint', async () => {
+test('with host API challenges too, the MCP resource metadata is the only one', async () => {
   const both = await startAssistant({
     config: { oauth_server: { challenge: true }, mcp: { oauth: { challenge: true } } },
   });
@@ -359,7 +359,7 @@ test('with the challenges of the host’s own API there is one metadata document
 
 describeWith('chromium')('a page of another origin, in Chromium', () => {
   // @shows MCP-8.20
-  test('reads the challenge, the metadata that it links to, and the scopes that it needs', async () => {
+  test('a page in a browser can read the challenge, the metadata that it links to, and the scopes', async () => {
     const token = await assistant.linkedToken();
     const browser = await launchChromium();
     try {

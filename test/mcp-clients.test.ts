@@ -193,7 +193,7 @@ async function consentInBrowser(url: URL): Promise<string> {
   }
 }
 
-describe('client credentials, discovered from a bare 401', () => {
+describe('MCP clients with client credentials, discovered from a bare 401', () => {
   // @shows MCP-1.3
   test.each(CASES)('%s under %s', async (_, version, generation) => {
     const { id, secret } = assistant.service;
@@ -214,7 +214,7 @@ describe('client credentials, discovered from a bare 401', () => {
   });
 });
 
-describe('the authorization code, with a browser that answers the consent', () => {
+describe('MCP clients with the authorization code, and a browser that answers consent', () => {
   // @shows MCP-3.5, MCP-10.6
   test.each(CASES)('%s under %s', async (_, version, generation) => {
     const { client, secret } = await assistant.server.clients.create({
@@ -267,7 +267,7 @@ describe('@modelcontextprotocol/inspector --cli', () => {
     return { code: await run.ended(), stdout: run.stdout(), stderr: run.stderr() };
   }
 
-  test('tools/list and tools/call with a token', async () => {
+  test('calls tools/list and tools/call with a token', async () => {
     const token = await assistant.serviceToken();
     const list = await inspect(token, '--method', 'tools/list');
     expect(list.code, list.stderr).toBe(0);
@@ -277,7 +277,7 @@ describe('@modelcontextprotocol/inspector --cli', () => {
     expect(call.stdout).toContain('"available"');
   });
 
-  test('without a token it gets the error that it is not authorized', async () => {
+  test('reports that it is not authorized without a token', async () => {
     const { code, stdout, stderr } = await inspect(null, '--method', 'tools/list');
     expect(code).not.toBe(0);
     expect(stderr).toContain('auth_required');

@@ -182,7 +182,7 @@ async function expectConforming(
 }
 
 describe.each([false, true])(
-  'the MCP conformance suite, streaming: %s: every scenario passes except those for features that a server of tools does not offer',
+  'every scenario for servers of tools in the MCP conformance suite passes, streaming: %s',
   (streaming) => {
     let byDefault: Served;
     let offeringAll: Served;
@@ -198,14 +198,14 @@ describe.each([false, true])(
 
     // @shows MCP-15.1
     test.each(revisions)(
-      'server, revision $version, with all versions offered',
+      'with revision $version, if the server offers all versions',
       async (revision) => {
         await expectConforming(offeringAll, revision);
       },
     );
 
     test.each(revisions.filter(({ version }) => version === '2025-11-25'))(
-      'server, revision $version, by default',
+      'with revision $version, by default',
       async (revision) => {
         await expectConforming(byDefault, revision);
       },
@@ -213,12 +213,12 @@ describe.each([false, true])(
   },
 );
 
-describe('a client whose tokens are bound to a key', () => {
+describe('a client with DPoP-bound tokens', () => {
   const PROGRAM = [process.execPath, path.join(ROOT, 'test', 'clients', 'typescript', 'dpop.ts')];
 
   // The suite tests DPoP only for clients. Here it tests the client that calls our tools.
   test.each(['auth/dpop', 'auth/dpop-nonce'])(
-    'passes as such a client in the suite: %s',
+    'passes the DPoP scenario of the suite: %s',
     async (scenario) => {
       // The suite starts it through a shell, and leaves its input open.
       const run = suite('client', { command: `${PROGRAM.join(' ')} < /dev/null`, scenario });
@@ -229,7 +229,7 @@ describe('a client whose tokens are bound to a key', () => {
 
   // @shows RFC9449-5a, RFC9449-8
   test.each([false, true])(
-    'calls our tools, which accept no other client, with nonces: %s',
+    'calls tools on a server that requires DPoP, with nonces: %s',
     async (nonces) => {
       const assistant = await startAssistant({
         config: { oauth_server: { dpop: 'require', dpop_nonces: nonces, registration: 'open' } },
@@ -297,7 +297,7 @@ describe('the conformance suite of authorization servers', () => {
       'that is the URL of its document',
       (redirectUri) => Promise.resolve(documents.publish('/client.json', metadata(redirectUri))),
     ],
-  ])('authorization: metadata and the code grant, for a client %s', async (_, clientOf) => {
+  ])('passes for metadata and the code grant, for a client %s', async (_, clientOf) => {
     const port = await freePort();
     const clientId = await clientOf(`http://127.0.0.1:${port}/callback`);
     const browser = await launchChromium();

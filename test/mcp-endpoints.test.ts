@@ -88,9 +88,9 @@ const toolsAt = async (at: string, accessToken: string) => {
   return result.tools.map(({ name }) => name).toSorted();
 };
 
-describe('two MCP endpoints', () => {
+describe('a server with two MCP endpoints', () => {
   // @shows MCP-18.1
-  test('each has its own tools and resources', async () => {
+  test('has separate tools and resources for each', async () => {
     const [first, other] = [await tokenFor(assistant.resource), await tokenFor(second)];
     expect(await toolsAt(assistant.resource, first)).toEqual(['my_account', 'service_status']);
     expect(await toolsAt(second, other)).toEqual(['second_only']);
@@ -106,7 +106,7 @@ describe('two MCP endpoints', () => {
   });
 
   // @shows MCP-18.2
-  test('each accepts only tokens for itself, also of a service', async () => {
+  test('accepts at each endpoint only tokens for this endpoint, also of a service', async () => {
     for (const [at, other] of [
       [assistant.resource, second],
       [second, assistant.resource],
@@ -131,7 +131,7 @@ describe('two MCP endpoints', () => {
   });
 
   // @shows MCP-18.3
-  test('one challenges and the other does not, for every request: POST and GET', async () => {
+  test('can send challenges at one endpoint only, for POST and GET', async () => {
     for (const method of ['POST', 'GET']) {
       const bare = await fetch(assistant.resource, { method });
       expect([method, bare.status, bare.headers.get('www-authenticate')]).toEqual([
@@ -148,7 +148,7 @@ describe('two MCP endpoints', () => {
   });
 
   // @shows MCP-18.1
-  test('each describes itself, and the address without a path is that of /mcp', async () => {
+  test('has separate metadata for each; the address without a path is that of /mcp', async () => {
     const documentAt = async (path: string) =>
       (await (
         await fetch(`${assistant.url}/.well-known/oauth-protected-resource${path}`)
@@ -168,14 +168,14 @@ describe('two MCP endpoints', () => {
   });
 
   // @shows MCP-18.2
-  test('a slash at the end and capitals are no endpoint', async () => {
+  test('does not accept a trailing slash or capital letters in a path', async () => {
     const accessToken = await tokenFor(second);
     for (const at of [`${second}/`, `${assistant.url}/Assistants/mcp`])
       expect((await ask(at, accessToken, 'ping')).status).toBe(404);
   });
 });
 
-describe('a mistake stops the application at the start', () => {
+describe('a configuration error of MCP endpoints prevents the start', () => {
   const refusalOf = (mcp: object, resources?: (url: string) => object) =>
     start(mcp, resources).then(
       async (started) => {
@@ -201,7 +201,7 @@ describe('a mistake stops the application at the start', () => {
   });
 
   // @shows MCP-18.4
-  test('without the resource of an endpoint', async () => {
+  test('if the resource of an endpoint is missing', async () => {
     const elsewhere = () => ({ 'https://elsewhere.example/': { scopes: MCP_SCOPES } });
     expect(await refusalOf({}, elsewhere)).toContain('oauth_server:resources');
   });
@@ -249,7 +249,7 @@ describe('a mistake stops the application at the start', () => {
 });
 
 // @shows MCP-18.5
-test('mcp:calls_per_minute counts what a person sends to all endpoints together', async () => {
+test('mcp:calls_per_minute counts the calls of a person at all endpoints together', async () => {
   const limited = await start({ calls_per_minute: 3 });
   onTestFinished(() => limited.close());
   const at = `${limited.url}/assistants/mcp`;
@@ -267,7 +267,7 @@ test('mcp:calls_per_minute counts what a person sends to all endpoints together'
 });
 
 // @shows MCP-17.5
-test('mcp:security_schemes applies to the endpoints that challenge, and needs one', async () => {
+test('mcp:security_schemes applies only to endpoints with challenges, and requires one', async () => {
   const marked = await start({ security_schemes: true });
   onTestFinished(() => marked.close());
   const listed = async (at: string) =>

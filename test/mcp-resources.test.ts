@@ -190,9 +190,9 @@ const initialize = (version: string, sending: Sending = {}) =>
     sending,
   );
 
-describe('without a resource', () => {
+describe('an MCP server without a resource', () => {
   // @shows MCP-16.1
-  test.each(VERSIONS)('in %s, methods and capability are unknown, as before', async (version) => {
+  test.each(VERSIONS)('in %s, reports the methods as unknown, and no capability', async (version) => {
     const to = { at: plain, version, bearer: await plain.serviceToken() };
     for (const method of ['resources/list', 'resources/templates/list', 'resources/read']) {
       const { status, error } = await send(method, { uri: 'app://guide' }, to);
@@ -207,10 +207,10 @@ describe('without a resource', () => {
   });
 });
 
-describe('the list', () => {
+describe('the list of MCP resources', () => {
   // @shows MCP-16.1, MCP-16.2
   test.each(VERSIONS)(
-    'in %s, a service sees every resource, as far as the version knows it',
+    'in %s, contains every resource for a service, with the members of the version',
     async (version) => {
       const { result } = await send('resources/list', {}, { version });
       const listed = result?.['resources'] as readonly Json[];
@@ -238,15 +238,15 @@ describe('the list', () => {
     },
   );
 
-  test('subscriptions are unknown', async () => {
+  test('cannot be subscribed to', async () => {
     const { error } = await send('resources/subscribe', { uri: 'app://guide' });
     expect(error?.code).toBe(-32_601);
   });
 });
 
-describe('reading', () => {
+describe('reading an MCP resource', () => {
   // @shows MCP-16.3
-  test.each(VERSIONS)('in %s, text and bytes arrive', async (version) => {
+  test.each(VERSIONS)('in %s, returns text and bytes', async (version) => {
     const text = await read('app://guide', { version });
     expect(text.status).toBe(200);
     expect(text.result?.['contents']).toEqual([
@@ -261,7 +261,7 @@ describe('reading', () => {
   });
 
   // @shows MCP-16.4
-  test.each(VERSIONS)('in %s, an unknown URI has the code of the version', async (version) => {
+  test.each(VERSIONS)('in %s, returns the error code of the version for an unknown URI', async (version) => {
     for (const uri of [
       'app://none',
       'APP://guide',
@@ -295,7 +295,7 @@ describe('reading', () => {
     }
   });
 
-  test('in 2026-07-28, the header must name the same resource', async () => {
+  test('in 2026-07-28, requires the same resource in the header', async () => {
     const before = reads.length;
     const { status, error } = await read('app://mine', {
       version: STATELESS,
@@ -307,7 +307,7 @@ describe('reading', () => {
 
   // @shows MCP-16.5
   test.each(['broken', 'rejecting', 'object', 'nothing', 'long', 'wide', 'large'])(
-    'the response to a failure (%s) contains only that the resource cannot be read',
+    'returns only that the resource cannot be read after a failure (%s)',
     async (name) => {
       const uri = `app://${name}`;
       for (const version of [STATELESS, '2025-11-25']) {
@@ -324,7 +324,7 @@ describe('reading', () => {
   );
 
   // @shows MCP-16.5
-  test('1 MiB is not too much, and half a surrogate pair is replaced', async () => {
+  test('returns up to 1 MiB, and replaces half a surrogate pair', async () => {
     const { result } = await read('app://full');
     expect(contentOf(result)?.['text']).toHaveLength(MEBIBYTE);
     const half = await read('app://half');
@@ -332,7 +332,7 @@ describe('reading', () => {
   });
 
   // @shows MCP-16.5
-  test('a batch gets at most 4 MiB, and the next reading has them again', async () => {
+  test('returns at most 4 MiB per batch, also in the next batch', async () => {
     const asking = (id: number) => ({
       jsonrpc: '2.0',
       id,
@@ -355,7 +355,7 @@ describe('reading', () => {
   });
 
   // @shows MCP-16.5
-  test('what takes too long is ended, and logged', async () => {
+  test('is ended and logged if it takes too long', async () => {
     const { error } = await read('app://slow');
     expect(error).toEqual({ code: -32_603, message: 'The resource cannot be read.' });
     expect(await readFile(logFile, 'utf8')).toContain(
@@ -365,7 +365,7 @@ describe('reading', () => {
   });
 
   // @shows MCP-16.5
-  test('a cancelled request is answered, and logs no fault', async () => {
+  test('gets a response if the request is cancelled, and logs no error', async () => {
     const reading = post(
       { jsonrpc: '2.0', id: 'mine', method: 'resources/read', params: { uri: 'app://slow' } },
       { bearer: linked },
@@ -387,7 +387,7 @@ async function waiting(): Promise<null> {
   return null;
 }
 
-describe('who may read', () => {
+describe('access to an MCP resource', () => {
   /** The endpoint must reject the request before a resource is read. */
   async function expectRefused(
     answer: Promise<Answer>,
@@ -402,7 +402,7 @@ describe('who may read', () => {
   }
 
   // @shows MCP-16.6
-  test.each(VERSIONS)('in %s, a service gets 401 for what is personal', async (version) => {
+  test.each(VERSIONS)('in %s, is 401 for a service if the resource is personal', async (version) => {
     for (const uri of ['app://mine', 'app://orders', 'app://unmarked']) {
       await expectRefused(read(uri, { version }), 401, 'error="invalid_token"');
     }
@@ -410,7 +410,7 @@ describe('who may read', () => {
 
   // @shows MCP-16.6
   test.each(VERSIONS)(
-    'in %s, a linked account reads its own, and 403 without the scope',
+    'in %s, requires a linked account, and is 403 without the scope',
     async (version) => {
       const { result } = await read('app://mine', { version, bearer: linked });
       expect(contentOf(result)?.['text']).toMatch(/^of (?!nobody)\w/);
@@ -422,7 +422,7 @@ describe('who may read', () => {
   );
 
   // @shows MCP-16.6
-  test('without a token or with a wrong one the response is 401, for every method', async () => {
+  test('without a token or with a wrong one is 401, for every method', async () => {
     for (const bearer of [null, 'wrong']) {
       for (const uri of ['app://guide', 'app://mine', 'app://none']) {
         await expectRefused(read(uri, { bearer }), 401, 'resource_metadata=');
@@ -432,7 +432,7 @@ describe('who may read', () => {
   });
 
   // @shows MCP-16.6
-  test('a batch does not smuggle a personal resource past the check', async () => {
+  test('is checked for every message of a batch', async () => {
     const asking = (uri: string, id: number) => ({
       jsonrpc: '2.0',
       id,
@@ -455,18 +455,18 @@ describe('who may read', () => {
   });
 
   // @shows MCP-16.6
-  test('the challenge names the scope of the resource where the account may have it', async () => {
+  test('is challenged with the scope of the resource if the account can have it', async () => {
     const refused = await read('app://orders');
     expect(refused.challenge).toContain('scope="mcp:tools mcp:orders"');
   });
 
-  test('a notification reads nothing', async () => {
+  test('is not given to a notification', async () => {
     const before = reads.length;
     const note = { jsonrpc: '2.0', method: 'resources/read', params: { uri: 'app://guide' } };
     expect([(await post(note)).status, reads.length]).toEqual([202, before]);
   });
 
-  test('a page of a foreign origin reads nothing', async () => {
+  test('is not given to a page of a foreign origin', async () => {
     await expectRefused(
       read('app://guide', { headers: { Origin: 'https://evil.example' } }),
       403,
@@ -475,7 +475,7 @@ describe('who may read', () => {
   });
 });
 
-describe('registration', () => {
+describe('registering an MCP resource', () => {
   const registry = () => resourcesOf(mcpServerOf(plain.application));
   const wrong = (more: object) => ({ ...at('app://x', () => 'x'), ...more });
 
@@ -535,7 +535,7 @@ describe('registration', () => {
 
   // @shows MCP-16.7
   test.each([[undefined], [null], [''], ['two words'], [Promise.resolve('mcp:tools')], [false]])(
-    'a scope() that returns %j never makes a tool or a resource public',
+    'with a scope() that returns %j never publishes a tool or resource',
     async (scope) => {
       const late = await startAssistant({ config: OFFERED });
       try {
@@ -558,34 +558,34 @@ describe('registration', () => {
   );
 
   // @shows MCP-16.7
-  test('a scope that the server does not offer stops the start', async () => {
+  test('with a scope that the server does not offer prevents the start', async () => {
     await expect(startAssistant({ resources: [orders] })).rejects.toThrow(
       'does not contain mcp:orders, which scope() of the resource app://orders requires',
     );
   });
 
-  test('two resources cannot have one URI', async () => {
+  test('refuses two resources with one URI', async () => {
     const twice = [at('app://x', () => '1'), at('app://x', () => '2')];
     await expect(startAssistant({ resources: twice })).rejects.toThrow(
       'Two resources have the URI app://x',
     );
   });
 
-  test('resource() works only in register()', () => {
+  test('works only in register()', () => {
     expect(() => resource()).toThrow('resource() works only in register()');
   });
 
   // @shows MCP-16.1
-  test('each endpoint has its own resources', () => {
+  test('is separate for each endpoint', () => {
     expect(resourcesOf(mcpServerOf(assistant.application)).all()).toHaveLength(RESOURCES.length);
     expect(registry().all()).toEqual([]);
     expect(createToolRegistry().all()).toEqual([]);
   });
 });
 
-describe('what is measured', () => {
+describe('limits and audit of MCP resources', () => {
   // @shows MCP-16.8
-  test('with mcp:audit, each reading is an event, without the content', async () => {
+  test('mcp:audit records each read as an event, without the content', async () => {
     events.length = 0;
     await read('app://guide');
     await read('app://broken');
@@ -614,7 +614,7 @@ describe('what is measured', () => {
   });
 
   // @shows MCP-16.8
-  test('mcp:calls_per_minute counts readings', async () => {
+  test('mcp:calls_per_minute counts reads', async () => {
     const mcp = { calls_per_minute: 2 };
     const limited = await startAssistant({ resources: RESOURCES, config: { ...OFFERED, mcp } });
     try {
@@ -628,10 +628,10 @@ describe('what is measured', () => {
   });
 });
 
-describe('the official client', () => {
+describe('the official MCP client', () => {
   // @shows MCP-5.8, MCP-16.1, MCP-16.3, MCP-16.4
   test.each([STATELESS, ...OLDER])(
-    'in %s follows the link of a result, and reads',
+    'in %s follows the resource link of a result, and reads the resource',
     async (version) => {
       const client = new Client(
         { name: 'official', version: '1' },

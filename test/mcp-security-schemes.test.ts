@@ -139,10 +139,10 @@ function challengeOf({ result }: Answer): string {
 const metadata = (at: RunningAssistant) =>
   `resource_metadata="${at.url}/.well-known/oauth-protected-resource/mcp"`;
 
-describe('the list of tools', () => {
+describe('mcp:security_schemes in the list of tools', () => {
   // @shows MCP-17.1
   test.each(VERSIONS)(
-    'in %s, each tool has its schemes, which name the scopes of a call',
+    'in %s, gives each tool its schemes, which contain the scopes of a call',
     async (version) => {
       const { result } = await send('tools/list', {}, { version });
       const tools = result?.['tools'] as readonly Json[];
@@ -162,7 +162,7 @@ describe('the list of tools', () => {
   );
 
   // @shows MCP-17.3
-  test.each(VERSIONS)('in %s, there is nothing of it without the switch', async (version) => {
+  test.each(VERSIONS)('in %s, adds nothing if it is off', async (version) => {
     const { text } = await send(
       'tools/list',
       {},
@@ -173,10 +173,10 @@ describe('the list of tools', () => {
   });
 });
 
-describe('a call that the token does not allow', () => {
+describe('with mcp:security_schemes, a call that the token does not allow', () => {
   // @shows MCP-17.2
   test.each(VERSIONS)(
-    'in %s is a tool error with the challenge, and runs nothing',
+    'in %s returns a tool error with the challenge, and runs no tool',
     async (version) => {
       ran.length = 0;
       const unlinked = await call('mine', { version });
@@ -208,7 +208,7 @@ describe('a call that the token does not allow', () => {
   );
 
   // @shows MCP-17.2
-  test('is answered in the same way where answers are streams', async () => {
+  test('gets the same response if responses are streamed', async () => {
     ran.length = 0;
     const refused = await call('mine', { at: streaming, bearer: narrow });
     expect([refused.status, refused.result?.['isError'], ran]).toEqual([200, true, []]);
@@ -216,7 +216,7 @@ describe('a call that the token does not allow', () => {
   });
 
   // @shows MCP-17.2
-  test('is a line of the log with its reason and status, and no audit event', async () => {
+  test('is logged in one line with its reason and status, and is no audit event', async () => {
     events.length = 0;
     const { headers } = await call('mine');
     const log = await readFile(
@@ -233,7 +233,7 @@ describe('a call that the token does not allow', () => {
   });
 
   // @shows MCP-17.3
-  test('stays 401 or 403 without the switch', async () => {
+  test('is 401 or 403 if the setting is off', async () => {
     const refused = await call('mine', { at: without, bearer: await without.serviceToken() });
     expect([refused.status, refused.headers.get('www-authenticate'), refused.text]).toEqual([
       401,
@@ -243,9 +243,9 @@ describe('a call that the token does not allow', () => {
   });
 });
 
-describe('what stays a refusal of HTTP', () => {
+describe('with mcp:security_schemes, a refusal is still an HTTP error', () => {
   // @shows MCP-17.4
-  test.each([null, 'wrong'])('a call with the token %j: 401 with the challenge', async (bearer) => {
+  test.each([null, 'wrong'])('for a call with the token %j: 401 with the challenge', async (bearer) => {
     ran.length = 0;
     for (const name of ['open', 'mine', 'orders', 'unknown']) {
       const refused = await call(name, { bearer });
@@ -255,7 +255,7 @@ describe('what stays a refusal of HTTP', () => {
   });
 
   // @shows MCP-17.4
-  test('a call that no token would let through: 403 without a challenge', async () => {
+  test('for a call that no token would allow: 403 without a challenge', async () => {
     ran.length = 0;
     const refused = await call('forbidden', { bearer: linked });
     expect([refused.status, refused.result, ran]).toEqual([403, undefined, []]);
@@ -264,7 +264,7 @@ describe('what stays a refusal of HTTP', () => {
   });
 
   // @shows MCP-17.4
-  test('a batch: it is rejected as a whole, and none of its calls runs', async () => {
+  test('for a batch, which is refused as a whole, and none of its calls runs', async () => {
     ran.length = 0;
     const asking = (name: string, id: number) => ({
       jsonrpc: '2.0',
@@ -286,13 +286,13 @@ describe('what stays a refusal of HTTP', () => {
   });
 
   // @shows MCP-17.4
-  test('reading a resource, because it has no errors of tools', async () => {
+  test('for reading a resource, because there are no tool errors', async () => {
     ran.length = 0;
     const refused = await send('resources/read', { uri: 'app://secret' });
     expect([refused.status, refused.result, ran]).toEqual([401, undefined, []]);
   });
 
-  test('a page of a foreign origin', async () => {
+  test('for a page of a foreign origin', async () => {
     const body = {
       jsonrpc: '2.0',
       id: 1,
@@ -304,13 +304,13 @@ describe('what stays a refusal of HTTP', () => {
 });
 
 // @shows MCP-17.5
-test('without mcp:oauth:challenge, the application does not start', async () => {
+test('mcp:security_schemes without mcp:oauth:challenge prevents the start', async () => {
   await expect(startAssistant({ config: { mcp: { security_schemes: true } } })).rejects.toThrow(
     'mcp:security_schemes: needs mcp:oauth:challenge to be true',
   );
 });
 
-describe('the official client', () => {
+describe('the official MCP client', () => {
   // @shows MCP-17.1, MCP-17.2
   test('reads the schemes and the challenge, and a call that is allowed works', async () => {
     const client = new Client({ name: 'official', version: '1' });

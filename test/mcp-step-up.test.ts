@@ -160,7 +160,7 @@ const GENERATIONS: readonly Generation[] = [
 
 describe.each(GENERATIONS)('$name', ({ grants, asked, connect, finish, service }) => {
   // @shows AS-8.18, MCP-8.20
-  test('connects from a bare 401, gains tool after tool, and keeps access to the earlier tools', async () => {
+  test('connects from a bare 401, adds scopes tool by tool, and keeps access to earlier tools', async () => {
     const provider = await newProvider(grants);
     await expect(connect(provider)).rejects.toThrow(/Unauthorized/);
     await finish(provider, await provider.allowed());
@@ -181,7 +181,7 @@ describe.each(GENERATIONS)('$name', ({ grants, asked, connect, finish, service }
   });
 
   // @shows MCP-10.8
-  test('a service without configured scopes connects with those of the challenge', async () => {
+  test('connects as a service without configured scopes, with the scopes of the challenge', async () => {
     const client = await connect(service(assistant.service.id, assistant.service.secret));
     try {
       expect(await client.callTool({ name: 'service_status', arguments: {} })).toMatchObject({

@@ -245,9 +245,9 @@ const sendOlder = (version: string, method: string, params: Json = {}, sending: 
 const logPath = (at: RunningAssistant) =>
   (at.application.config['log'] as { readonly path: string }).path;
 
-describe('a request of 2026-07-28', () => {
+describe('an MCP request of 2026-07-28', () => {
   // @shows MCP-15.2, MCP-15.4
-  test('is answered without an initialize, with the members that every result of this version has', async () => {
+  test('needs no initialize, and its result has the members of this version', async () => {
     const discovered = await send('server/discover');
     expect(discovered.status).toBe(200);
     expect(discovered.result).toEqual({
@@ -288,14 +288,14 @@ describe('a request of 2026-07-28', () => {
       'a client without a name',
       { ...META, 'io.modelcontextprotocol/clientInfo': { version: '1' } },
     ],
-  ])('with %s: -32602 and 400, with the id', async (_, meta) => {
+  ])('with %s gets -32602 and 400, with the id', async (_, meta) => {
     const refused = await send('tools/list', {}, { meta, id: 'mine' });
     expect([refused.status, refused.error?.code, refused.id]).toEqual([400, -32_602, 'mine']);
   });
 
   // @shows MCP-15.2
   test.each(['2027-01-01', '1900-01-01', '2025-11-25', 'v999.0.0'])(
-    'of the version %s: -32022 and 400, with the offered versions',
+    'of the version %s gets -32022 and 400, with the offered versions',
     async (version) => {
       const meta = { ...META, 'io.modelcontextprotocol/protocolVersion': version };
       const refused = await send('tools/list', {}, { meta, version });
@@ -312,7 +312,7 @@ describe('a request of 2026-07-28', () => {
     'subscriptions/listen',
     'prompts/list',
     'constructor',
-  ])('%s is an unknown method: -32601 and 404', async (method) => {
+  ])('with the unknown method %s gets -32601 and 404', async (method) => {
     for (const at of [assistant, streaming]) {
       const refused = await send(method, {}, { at, bearer: await at.serviceToken() });
       expect([refused.status, refused.error?.code, refused.id]).toEqual([404, -32_601, 7]);
@@ -321,17 +321,17 @@ describe('a request of 2026-07-28', () => {
 
   // @shows MCP-15.3
   test.each([
-    ['another method', { 'Mcp-Method': 'tools/list' }],
+    ['a different method', { 'Mcp-Method': 'tools/list' }],
     ['the method in other letters', { 'Mcp-Method': 'TOOLS/CALL' }],
     ['no method', { 'Mcp-Method': null }],
-    ['another tool', { 'Mcp-Name': 'described' }],
+    ['a different tool', { 'Mcp-Name': 'described' }],
     ['no tool', { 'Mcp-Name': null }],
     ['two tools', { 'Mcp-Name': 'noted, described' }],
-    ['a tool in base64 that is none', { 'Mcp-Name': '=?base64?bm90ZWQ?=' }],
+    ['a tool in invalid base64', { 'Mcp-Name': '=?base64?bm90ZWQ?=' }],
     ['a tool in base64 that is not UTF-8', { 'Mcp-Name': '=?base64?/w==?=' }],
     ['an older version', { 'MCP-Protocol-Version': '2025-11-25' }],
     ['no version', { 'MCP-Protocol-Version': null }],
-  ])('whose header fields have %s: -32020 and 400, and no tool runs', async (_, headers) => {
+  ])('whose header fields have %s gets -32020 and 400, and no tool runs', async (_, headers) => {
     const before = calls.length;
     const refused = await call('noted', {}, { headers });
     expect([refused.status, refused.error?.code, refused.id]).toEqual([400, -32_020, 7]);
@@ -339,7 +339,7 @@ describe('a request of 2026-07-28', () => {
   });
 
   // @shows MCP-15.3
-  test('may carry the name of the tool in base64', async () => {
+  test('can have the name of the tool in base64', async () => {
     const encoded = `=?base64?${Buffer.from('noted').toString('base64')}?=`;
     expect((await call('noted', {}, { headers: { 'Mcp-Name': encoded } })).result).toMatchObject({
       content: [{ text: 'noted' }],
@@ -347,7 +347,7 @@ describe('a request of 2026-07-28', () => {
   });
 
   // @shows MCP-15.3
-  test('repeats in header fields the arguments that the schema of a tool marks', async () => {
+  test('must repeat the arguments marked in the schema of the tool in header fields', async () => {
     const args = { place: { region: 'Zürich' }, floor: 42 };
     const region = `=?base64?${Buffer.from('Zürich').toString('base64')}?=`;
     const right = { 'Mcp-Param-Region': region, 'Mcp-Param-Floor': '42.0' };
@@ -382,7 +382,7 @@ describe('a request of 2026-07-28', () => {
   test.each([
     ['a service', 401],
     ['an account without its scope', 403],
-  ])('with %s for a personal tool is %j, with the id', async (who, status) => {
+  ])('with %s for a personal tool gets %j, with the id', async (who, status) => {
     const refused = await call(
       status === 401 ? 'pay_mine' : 'far',
       {},
@@ -426,12 +426,12 @@ describe('a request of 2026-07-28', () => {
     [{ traceparent: '00-00000000000000000000000000000000-00f067aa0ba902b7-01' }, null],
     [{ traceparent: 'nothing\r\n' }, null],
     [{ tracestate: 'vendor=1' }, null],
-  ])('gives the tool the trace of %j', async (trace, given) => {
+  ])('passes the trace of %j to the tool', async (trace, given) => {
     await call('noted', {}, { meta: { ...META, ...trace } });
     expect(calls.at(-1)?.call.trace).toEqual(given);
   });
 
-  test('is refused with a _meta larger than a body may be, and accepted with a smaller large one', async () => {
+  test('is refused with a _meta larger than the body limit, and accepted with a smaller one', async () => {
     const large = { ...META, 'com.example/large': 'x'.repeat(900_000) };
     expect((await call('noted', {}, { meta: large })).status).toBe(200);
     const larger = { ...META, 'com.example/large': 'x'.repeat(1_100_000) };
@@ -463,7 +463,7 @@ describe('a request of 2026-07-28', () => {
     [{ elicitation: { url: {} } }, false, true],
     [{ elicitation: { form: {}, url: {} } }, true, true],
   ])(
-    'passes to the tool what a client that supports %j can ask the person',
+    'with the client capabilities %j tells the tool what it can ask the person',
     async (capabilities, form, page) => {
       await call(
         'noted',
@@ -475,7 +475,7 @@ describe('a request of 2026-07-28', () => {
     },
   );
 
-  test('a notification is accepted, and a response is refused', async () => {
+  test('can be a notification, which is accepted, but not a response', async () => {
     const headers = { 'MCP-Protocol-Version': STATELESS };
     const notification = {
       jsonrpc: '2.0',
@@ -487,7 +487,7 @@ describe('a request of 2026-07-28', () => {
   });
 
   // @shows MCP-3.1, MCP-8.14
-  test('streams progress and the answer; errors with their own status come without a stream', async () => {
+  test('gets progress and the result as a stream, and errors with a status without a stream', async () => {
     const bearer = await streaming.serviceToken();
     const meta = { ...META, progressToken: 'p' };
     const streamed = await call('progressing', {}, { at: streaming, bearer, meta });
@@ -507,7 +507,7 @@ describe('a request of 2026-07-28', () => {
   });
 
   // @shows MCP-8.14
-  test('without mcp:transport:streaming is answered as one JSON document', async () => {
+  test('gets one JSON document without mcp:transport:streaming', async () => {
     const bearer = await assistant.serviceToken();
     const meta = { ...META, progressToken: 'p' };
     const answers = [
@@ -523,7 +523,7 @@ describe('a request of 2026-07-28', () => {
     }
   });
 
-  test('a page may send the header fields of this version', async () => {
+  test('can be sent by a page with the header fields of this version', async () => {
     const preflight = await fetch(assistant.resource, {
       method: 'OPTIONS',
       headers: { Origin: 'https://page.example', 'Access-Control-Request-Method': 'POST' },
@@ -534,10 +534,10 @@ describe('a request of 2026-07-28', () => {
   });
 });
 
-describe('older versions at the same endpoint', () => {
+describe('older MCP versions at the same endpoint', () => {
   // @shows MCP-15.5
   test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
-    'initialize for %s is answered, and later answers have nothing of 2026-07-28',
+    'get a response to initialize for %s, and no members of 2026-07-28 later',
     async (protocolVersion) => {
       const client = { capabilities: {}, clientInfo: { name: 'test', version: '1' } };
       const { result } = await post(
@@ -554,7 +554,7 @@ describe('older versions at the same endpoint', () => {
   );
 
   test.each(['2026-07-28', '2027-01-01'])(
-    'initialize for %s is answered with 2025-11-25',
+    'get 2025-11-25 in response to initialize for %s',
     async (asked) => {
       const params = {
         protocolVersion: asked,
@@ -567,7 +567,7 @@ describe('older versions at the same endpoint', () => {
   );
 
   // @shows MCP-15.5
-  test('each request has its own version, even on one connection', async () => {
+  test('can differ for each request on one connection', async () => {
     for (let round = 0; round < 3; round += 1) {
       expect((await call('noted')).result?.['resultType']).toBe('complete');
       const older = await sendOlder('2025-11-25', 'tools/call', { name: 'noted', arguments: {} });
@@ -577,7 +577,7 @@ describe('older versions at the same endpoint', () => {
   });
 
   // @shows MCP-15.5
-  test('a batch is accepted, and refused if it contains a request of 2026-07-28', async () => {
+  test('can use a batch, which is refused if it contains a request of 2026-07-28', async () => {
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     const older = { jsonrpc: '2.0', id: 1, method: 'ping' };
     expect((await post([older], { headers })).status).toBe(200);
@@ -588,7 +588,7 @@ describe('older versions at the same endpoint', () => {
     );
   });
 
-  test('an initialize with the header of 2026-07-28 is refused', async () => {
+  test('cannot send initialize with the header of 2026-07-28', async () => {
     const params = {
       protocolVersion: '2025-11-25',
       capabilities: {},
@@ -599,7 +599,7 @@ describe('older versions at the same endpoint', () => {
   });
 
   // @shows MCP-15.1
-  test('by default 2026-07-28 and 2025-06-18 are not offered', async () => {
+  test('do not include 2026-07-28 and 2025-06-18 by default', async () => {
     const bearer = await byDefault.serviceToken();
     for (const version of [STATELESS, '2025-06-18']) {
       const refused = await send('tools/list', {}, { version, at: byDefault, bearer });
@@ -614,7 +614,7 @@ describe('older versions at the same endpoint', () => {
   });
 
   // @shows MCP-15.1
-  test('if only 2026-07-28 is offered, the error for clients of other versions lists it', async () => {
+  test('get an error that lists 2026-07-28 if this is the only version offered', async () => {
     const alone = await startAssistant({ config: { mcp: { protocol_versions: [STATELESS] } } });
     try {
       const bearer = await alone.serviceToken();
@@ -638,7 +638,7 @@ describe('older versions at the same endpoint', () => {
     }
   });
 
-  test('without 2025-03-26 a request that names no version is refused', async () => {
+  test('must be named in each request if 2025-03-26 is not offered', async () => {
     const newer = await startAssistant({
       config: { mcp: { protocol_versions: ['2025-11-25', '2025-06-18'] } },
     });
@@ -660,14 +660,14 @@ describe('older versions at the same endpoint', () => {
   test.each([
     [[], 'must contain at least one version'],
     [['2024-11-05'], 'must be one of 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26'],
-  ])('mcp:protocol_versions %j is refused at the start', async (versions, problem) => {
+  ])('cannot be configured as mcp:protocol_versions %j', async (versions, problem) => {
     await expect(
       startAssistant({ config: { mcp: { protocol_versions: versions } } }),
     ).rejects.toThrow(problem);
   });
 });
 
-describe('what a tool declares about itself', () => {
+describe('the declaration of a tool', () => {
   // @shows MCP-15.6
   test.each([
     [
@@ -680,7 +680,7 @@ describe('what a tool declares about itself', () => {
     ],
     ['2025-06-18', ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations']],
     ['2025-03-26', ['name', 'description', 'inputSchema', 'annotations']],
-  ])('in %s: %j', async (version, members) => {
+  ])('in %s has the members %j', async (version, members) => {
     const listing = version === STATELESS ? send('tools/list') : sendOlder(version, 'tools/list');
     const tools = (await listing).result?.['tools'] as readonly Json[];
     const described = tools.find(({ name }) => name === 'described');
@@ -702,7 +702,7 @@ describe('what a tool declares about itself', () => {
     ['list', {}, [1, 2]],
     ['word', {}, 'word'],
     ['blocks', { sum: 3 }, { sum: 3 }],
-  ])('the result of %s matches its outputSchema', async (name, args, structured) => {
+  ])('of an outputSchema matches the result of %s', async (name, args, structured) => {
     expect((await call(name, args)).result?.['structuredContent']).toEqual(structured);
     const { result } = await sendOlder('2025-11-25', 'tools/call', { name, arguments: args });
     const isObject = typeof structured === 'object' && !Array.isArray(structured);
@@ -716,7 +716,7 @@ describe('what a tool declares about itself', () => {
     ['blocks', {}],
     ['nothing', {}],
   ])(
-    'a result of %s that does not match is a tool error without details, and one log line',
+    'of an outputSchema that %s does not match leads to a tool error and one log line',
     async (name, args) => {
       for (const answer of [
         await call(name, args),
@@ -733,7 +733,7 @@ describe('what a tool declares about itself', () => {
   );
 
   // @shows MCP-15.7
-  test('a tool error needs no structured content', async () => {
+  test('of an outputSchema does not apply to a tool error', async () => {
     expect((await call('nothing', { fails: true })).result).toMatchObject({
       isError: true,
       content: [{ text: 'Not today.' }],
@@ -759,11 +759,11 @@ describe('what a tool declares about itself', () => {
     ['a hint that is not a boolean', { annotations: () => ({ readOnlyHint: 'yes' }) }],
     ['a title that is not a string', { title: () => 3 }],
     ['an empty title', { title: () => '' }],
-    ['an outputSchema that is none', { outputSchema: () => ({ type: 'nothing' }) }],
+    ['an invalid outputSchema', { outputSchema: () => ({ type: 'nothing' }) }],
     ['a marked argument in an array', markedAt('items')],
     ['a marked argument that is a number', marked({ type: 'number', 'x-mcp-header': 'N' })],
     ['a marked argument that names no field', marked({ type: 'string', 'x-mcp-header': 'a b' })],
-  ])('%s is refused at the start', async (_, wrong) => {
+  ])('with %s prevents the start', async (_, wrong) => {
     const tool = toolNamed('wrong', () => null, wrong);
     await expect(
       startAssistant({ tools: [tool], config: { mcp: { protocol_versions: VERSIONS } } }),
@@ -779,7 +779,7 @@ function markedAt(keyword: string): Json {
   return marked({ type: 'array', [keyword]: { type: 'string', 'x-mcp-header': 'A' } });
 }
 
-describe('a tool that asks', () => {
+describe('an MCP tool that asks the person', () => {
   const ok = { confirm: { action: 'accept', content: { ok: true, tip: 2 } } };
 
   async function asked(name: string, args: Json, sending: Sending = {}): Promise<string> {
@@ -832,7 +832,7 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.9
-  test('accepts its state only from the same person, client, tool and arguments, and runs for no other', async () => {
+  test('accepts its state only for the same person, client, tool and arguments', async () => {
     const requestState = await asked('pay', { amount: 5 });
     const sent = { requestState, inputResponses: ok };
     const mine = await asked('pay_mine', { amount: 5 }, { bearer: linked });
@@ -906,7 +906,7 @@ describe('a tool that asks', () => {
   );
 
   // @shows MCP-15.8
-  test('ignores answers to questions that it did not ask, and asks unanswered questions again', async () => {
+  test('ignores answers to other questions, and asks unanswered questions again', async () => {
     const requestState = await asked('pay', { amount: 5 });
     const more = {
       requestState,
@@ -932,7 +932,7 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.8
-  test('answers a question that can be serialized only once as a server error, and the server keeps working', async () => {
+  test('fails as a server error if its question can be serialized only once; the server continues', async () => {
     const bearer = await streaming.serviceToken();
     for (const sending of [{}, { at: streaming, bearer, meta: { ...META, progressToken: 'p' } }]) {
       const { status, error } = await call('asks_once', {}, sending);
@@ -951,7 +951,7 @@ describe('a tool that asks', () => {
     ['open_page', { elicitation: {} }, { elicitation: { url: {} } }],
     ['open_page', { sampling: {} }, { elicitation: { url: {} } }],
   ])(
-    '%s of a client that supports %j: -32021 and 400, with what is missing',
+    '%s of a client that supports %j gets -32021 and 400, with what is missing',
     async (name, capabilities, missing) => {
       const meta = { ...META, 'io.modelcontextprotocol/clientCapabilities': capabilities };
       const refused = await call(name, { amount: 5 }, { meta });
@@ -970,7 +970,7 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.8
-  test('gives a client of an older version a tool error, and could have known it', async () => {
+  test('returns a tool error to a client of an older version, for which canAsk() is false', async () => {
     const { result } = await sendOlder('2025-11-25', 'tools/call', {
       name: 'pay',
       arguments: { amount: 5 },
@@ -1037,7 +1037,7 @@ function forged(state: string): readonly unknown[] {
   ];
 }
 
-describe('the official client, which detects the version itself', () => {
+describe('the official MCP client, which detects the version itself,', () => {
   // @shows MCP-15.1, MCP-15.2, MCP-15.3, MCP-15.8
   test.each([false, true])(
     'uses 2026-07-28, repeats arguments in header fields, and asks the person (streaming: %s)',
@@ -1086,7 +1086,7 @@ describe('mcp:audit', () => {
   const called = () => events.filter(({ type }) => type === 'tool_called');
 
   // @shows MCP-15.11
-  test('true: each call of a tool is an event, without arguments and results', async () => {
+  test('set to true records each tool call as an event, without arguments and results', async () => {
     for (const [name, args, outcome] of [
       ['noted', { secret: 'hunter2' }, 'succeeded'],
       ['pay', { amount: 5, secret: 'hunter2' }, 'asked'],
@@ -1115,7 +1115,7 @@ describe('mcp:audit', () => {
   });
 
   // @shows MCP-15.11
-  test('true: a request that calls no tool is not an event', async () => {
+  test('set to true records no event for a request that calls no tool', async () => {
     const before = called().length;
     await send('tools/list');
     await call('no_such_tool');
@@ -1124,7 +1124,7 @@ describe('mcp:audit', () => {
     expect(called().length).toBe(before);
   });
 
-  test('false, the default: there is no event', async () => {
+  test('set to false, the default, records no event', async () => {
     const told: unknown[] = [];
     byDefault.application.events.on(AUDIT, (event) => {
       told.push(event);
@@ -1142,7 +1142,7 @@ describe('mcp:audit', () => {
 
 describe('mcp:calls_per_minute', () => {
   // @shows MCP-15.12
-  test('too many calls of one client and person are 429 with Retry-After, and others still work', async () => {
+  test('returns 429 with Retry-After only to the client and person with too many calls', async () => {
     const config = { ...FAR, mcp: { protocol_versions: VERSIONS, calls_per_minute: 2 } };
     const limited = await startAssistant({ tools: TOOLS, config });
     try {
@@ -1202,7 +1202,7 @@ describe('mcp:calls_per_minute', () => {
     ['calls without a name', { id: 1, method: 'tools/call', params: {} }],
     ['notifications', { method: 'notifications/initialized' }],
     ['what is not a message', {}],
-  ])('every message of a batch counts: %s', async (_, message) => {
+  ])('counts every message of a batch: %s', async (_, message) => {
     const config = { ...FAR, mcp: { protocol_versions: VERSIONS, calls_per_minute: 10 } };
     const limited = await startAssistant({ tools: TOOLS, config });
     try {
@@ -1224,7 +1224,7 @@ describe('mcp:calls_per_minute', () => {
     }
   });
 
-  test.each([0, -1, 1.5, 'many'])('%j is refused at the start', async (calls_per_minute) => {
+  test.each([0, -1, 1.5, 'many'])('cannot be configured as %j', async (calls_per_minute) => {
     await expect(startAssistant({ config: { mcp: { calls_per_minute } } })).rejects.toThrow(
       'message',
     );

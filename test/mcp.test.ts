@@ -277,10 +277,10 @@ async function expectRefused(response: Promise<Response>, status: number): Promi
   expect(((await refused.json()) as Answer).error?.message).toMatch(/\w/);
 }
 
-describe('the life of a client', () => {
+describe('an MCP client', () => {
   // @shows MCP-1.3, MCP-3.11, MCP-5.1, MCP-5.5, MCP-7.1, MCP-8.2, MCP-8.3, MCP-8.6, MCP-14.2
   test.each(['2025-11-25', '2025-03-26'])(
-    'initialize, initialized, tools/list and tools/call under %s',
+    'completes initialize, initialized, tools/list and tools/call under %s',
     async (version) => {
       const headers = { 'MCP-Protocol-Version': undefined };
       const { result } = await answerOf(send(initialize(version), { headers }));
@@ -319,7 +319,7 @@ describe('the life of a client', () => {
     ['tomorrow', '2025-11-25'],
     ['', '2025-11-25'],
   ])(
-    'a client that asks for %s is offered the newest version that is not newer, or else the latest: %s',
+    'that requests %s gets the newest version that is not newer, or the latest: %s',
     async (asked, offered) => {
       for (const at of [assistant, streaming]) {
         const bearer = await at.serviceToken();
@@ -333,7 +333,7 @@ describe('the life of a client', () => {
     },
   );
 
-  test('a client that asks for 2025-06-18 continues with the version it was offered', async () => {
+  test('that requests 2025-06-18 continues with the version it was offered', async () => {
     const headers = { 'MCP-Protocol-Version': undefined };
     const { result } = await answerOf(send(initialize('2025-06-18'), { headers }));
     const after = { headers: { 'MCP-Protocol-Version': String(result?.['protocolVersion']) } };
@@ -346,20 +346,20 @@ describe('the life of a client', () => {
   });
 
   // @shows MCP-10.7
-  test('service discovery lists personal tools too', async () => {
+  test('that is a service lists personal tools too', async () => {
     const { result } = await answerOf(send(request('tools/list')));
     const names = (result as { tools: { name: string }[] }).tools.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['service_status', 'my_account', 'who']));
   });
 
-  test('only tools are offered', async () => {
+  test('is offered only tools', async () => {
     const { error } = await answerOf(send(request('resources/list')));
     expect(error?.code).toBe(-32_601);
   });
 
   // @shows MCP-8.9
   test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH', 'PROPFIND'])(
-    'there is no stream and no session: %s is 405, with and without a token, and Allow names POST',
+    'gets 405 for %s with Allow: POST, with and without a token, as there are no sessions',
     async (method) => {
       const own = method === 'PROPFIND' ? 'POST, OPTIONS' : 'POST';
       for (const sent of [
@@ -375,9 +375,9 @@ describe('the life of a client', () => {
   );
 });
 
-describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
+describe('the HTTP checks of the MCP endpoint', () => {
   // @shows MCP-8.1, MCP-11.1
-  test('wrong Content-Type: 415', async () => {
+  test('refuse a wrong Content-Type with 415', async () => {
     await expectRefused(send(calling('echo'), { headers: { 'Content-Type': 'text/plain' } }), 415);
   });
   // @shows MCP-8.1, MCP-11.1
@@ -391,7 +391,7 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     'application/json;q=0, text/event-stream',
     'application/json, text/event-stream; Q=0.000',
     'application/json text/event-stream',
-  ])('an Accept that does not list both, %s: 406', async (accept) => {
+  ])('refuse an Accept that does not list both types, %s, with 406', async (accept) => {
     await expectRefused(send(calling('echo'), { headers: { Accept: accept } }), 406);
   });
   // @shows MCP-8.10
@@ -400,14 +400,14 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     'application/json-patch+json',
     'json',
     'text/plain, application/json',
-  ])('Content-Type %s: 415', async (type) => {
+  ])('refuse the Content-Type %s with 415', async (type) => {
     await expectRefused(send(calling('echo'), { headers: { 'Content-Type': type } }), 415);
   });
   // @shows MCP-8.10
   test.each([
     ['Application/JSON', 'TEXT/Event-Stream , APPLICATION/json;q=0.5'],
     ['application/json ; charset=UTF-8', 'text/event-stream;q=1,application/json;charset="utf-8"'],
-  ])('the case and the parameters of a media type do not matter: %s', async (type, accept) => {
+  ])('ignore the case and the parameters of a media type: %s', async (type, accept) => {
     const headers = { 'Content-Type': type, Accept: accept };
     expect((await send(calling('echo', { text: 'Hi' }), { headers })).status).toBe(200);
   });
@@ -424,14 +424,14 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     '{"jsonrpc":"2.0","id":1,"method":7}',
     '[1]',
     '[]',
-  ])('JSON that is not a request: 400 and -32600: %s', async (body) => {
+  ])('refuse JSON that is not a request with 400 and -32600: %s', async (body) => {
     const response = await send(body, { headers: { 'MCP-Protocol-Version': '2025-03-26' } });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ id: null, error: { code: -32_600 } });
   });
   // @shows MCP-8.1, MCP-8.6, MCP-11.1
   test.each(['2025-06-18', '2024-11-05', '2026-07-28', 'x'])(
-    'protocol version %s: 400',
+    'refuse the protocol version %s with 400',
     async (version) => {
       await expectRefused(
         send(calling('echo'), { headers: { 'MCP-Protocol-Version': version } }),
@@ -439,14 +439,14 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
       );
     },
   );
-  test('invalid JSON, and JSON that is not a message: 400', async () => {
+  test('refuse invalid JSON, and JSON that is not a message, with 400', async () => {
     await expectRefused(send('{'), 400);
     await expectRefused(send(''), 400);
     await expectRefused(send('{"jsonrpc":"1.0"}'), 400);
     await expectRefused(send('null'), 400);
   });
   // @shows MCP-8.5, MCP-11.1
-  test('with csrf_exempt_routes:mcp_server_rpc disabled: refused before MCP handles it', async () => {
+  test('run after the CSRF check if csrf_exempt_routes:mcp_server_rpc is off', async () => {
     const config = { csrf_exempt_routes: { mcp_server_rpc: false } };
     const guarded = await startAssistant({ config });
     try {
@@ -458,7 +458,7 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
   });
 });
 
-describe('a request without the parameters of its method', () => {
+describe('an MCP request without the parameters of its method', () => {
   const client = { capabilities: {}, clientInfo: { name: 'test', version: '1' } };
 
   test.each([
@@ -469,7 +469,7 @@ describe('a request without the parameters of its method', () => {
     ['tools/list', { cursor: 5 }],
     ['tools/call', { arguments: {} }],
     ['tools/call', { name: 'echo', arguments: [1] }],
-  ])('is -32602, in readable words: %s %j', async (method, params) => {
+  ])('gets -32602 with a readable message: %s %j', async (method, params) => {
     for (const at of [assistant, streaming]) {
       const bearer = await at.serviceToken();
       const answer = await (await send({ ...request(method), params }, { at, bearer })).text();
@@ -478,7 +478,7 @@ describe('a request without the parameters of its method', () => {
     }
   });
   // @shows MCP-8.30
-  test('is -32602 for a cursor that no list handed out, and the first page for an empty one', async () => {
+  test('gets -32602 for an unknown cursor, and the first page for an empty one', async () => {
     const unknown = await send(request('tools/list', { cursor: 'eyJwYWdlIjoyfQ' }));
     expect(await unknown.json()).toMatchObject({
       error: { code: -32_602, message: expect.stringContaining('Invalid cursor') },
@@ -488,7 +488,7 @@ describe('a request without the parameters of its method', () => {
     const other = await send(request('ping', { cursor: 'eyJwYWdlIjoyfQ' }));
     expect(await other.json()).toMatchObject({ result: {} });
   });
-  test('in a batch does not affect the other requests', async () => {
+  test('does not affect the other requests of its batch', async () => {
     const batch = [request('tools/call', {}), { ...calling('echo', { text: 'Hi' }), id: 2 }];
     const response = await send(batch, { headers: { 'MCP-Protocol-Version': '2025-03-26' } });
     expect(await response.json()).toMatchObject([
@@ -498,20 +498,20 @@ describe('a request without the parameters of its method', () => {
   });
 });
 
-describe('Errors: 401 and 403', () => {
+describe('authorization of MCP requests', () => {
   // @shows MCP-3.9, MCP-8.1, MCP-8.4, MCP-10.5, MCP-11.5
-  test('an unauthenticated request: 401 without WWW-Authenticate', async () => {
+  test('returns 401 without WWW-Authenticate for a request without a token', async () => {
     await expectRefused(send(request('tools/list'), { bearer: null }), 401);
     await expectRefused(send(request('tools/list'), { bearer: 'garbage' }), 401);
     await expectRefused(send('{', { bearer: null }), 401);
   });
   // @shows MCP-5.4, MCP-10.7, MCP-11.2
-  test('a service token on a personal tool: 401', async () => {
+  test('returns 401 for a service token on a personal tool', async () => {
     await expectRefused(send(calling('my_account')), 401);
     await expectRefused(send(calling('who')), 401);
   });
   // @shows MCP-5.2, MCP-5.6
-  test('a linked account can call its tools, with any browser session in the request', async () => {
+  test('lets a linked account call its tools, regardless of a browser session in the request', async () => {
     const { result } = await answerOf(send(calling('my_account'), { bearer: linked }));
     expect(result).toMatchObject({ structuredContent: { name: 'Ada Lovelace', email: ADA } });
     await assistant.accounts.create({ email: 'eve@example.com', name: 'Eve', password: PASSWORD });
@@ -524,7 +524,7 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('who'), { bearer: null, headers }), 401);
   });
   // @shows MCP-3.9, MCP-5.6, MCP-8.4, MCP-10.7, MCP-11.3
-  test('an account that loses the permission after linking: 403, from the next call', async () => {
+  test('returns 403 from the next call on if an account loses the permission', async () => {
     const ada = await assistant.accounts.findByEmail(ADA);
     await assistant.accounts.deny(ada?.id ?? '', 'mcp:tools');
     await expectRefused(send(calling('my_account'), { bearer: linked }), 403);
@@ -532,7 +532,7 @@ describe('Errors: 401 and 403', () => {
     expect((await send(calling('my_account'), { bearer: linked })).status).toBe(200);
   });
   // @shows MCP-5.2, MCP-10.7
-  test("a token without the tool's own scope: 403, though it works for other tools", async () => {
+  test('returns 403 for a token without the scope of the tool, though it works for other tools', async () => {
     expect((await send(calling('who'), { bearer: linked })).status).toBe(200);
     await expectRefused(send(calling('orders'), { bearer: linked }), 403);
     await expectRefused(
@@ -541,14 +541,14 @@ describe('Errors: 401 and 403', () => {
     );
   });
   // @shows MCP-5.6
-  test('a suspended account: 401, from the next call on', async () => {
+  test('returns 401 from the next call on for a suspended account', async () => {
     const ada = await assistant.accounts.findByEmail(ADA);
     await assistant.accounts.setActive(ada?.id ?? '', false);
     await expectRefused(send(calling('my_account'), { bearer: linked }), 401);
     await assistant.accounts.setActive(ada?.id ?? '', true);
   });
   // @shows MCP-11.3
-  test('a token without the user scope: 403, also for public tools', async () => {
+  test('returns 403 for a token without the user scope, also for public tools', async () => {
     const { client, secret } = await assistant.server.clients.create({
       name: 'Other',
       redirectUris: [REDIRECT_URI],
@@ -558,20 +558,20 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('my_account'), { bearer: narrow }), 403);
     await expectRefused(send(calling('service_status'), { bearer: narrow }), 403);
   });
-  test('a refused message in a batch refuses the whole batch', async () => {
+  test('refuses a whole batch if one of its messages is refused', async () => {
     const batch = [calling('service_status'), { ...calling('my_account'), id: 2 }];
     await expectRefused(send(batch, { headers: { 'MCP-Protocol-Version': '2025-03-26' } }), 401);
   });
 });
 
-describe('the message that runs is the message that was checked', () => {
+describe('the message that is checked is the message that runs', () => {
   const MARKED = '\u{FEFF}';
 
   test.each([
     ['a personal tool, with a service token', () => calling('my_account')],
     ['a public tool', () => calling('service_status')],
     ['a batch', () => [calling('my_account')]],
-  ])('a byte order mark before the body is invalid JSON: %s', async (_, message) => {
+  ])('so a byte order mark before the body is invalid JSON: %s', async (_, message) => {
     await expectRefused(send(`${MARKED}${JSON.stringify(message())}`), 400);
   });
 
@@ -582,14 +582,14 @@ describe('the message that runs is the message that was checked', () => {
     ],
     ['an escaped name', '{"name":"my\\u005faccount","arguments":{}}'],
     ['an inherited name', '{"__proto__":{"name":"service_status"},"name":"my_account"}'],
-  ])('%s: 401', async (_, params) => {
+  ])('so the response is 401 for %s', async (_, params) => {
     await expectRefused(
       send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`),
       401,
     );
   });
 
-  test('bytes that are not UTF-8 are invalid JSON', async () => {
+  test('so bytes that are not UTF-8 are invalid JSON', async () => {
     const text = Buffer.from(JSON.stringify(calling('service_status')));
     const body = Buffer.concat([
       text.subarray(0, -1),
@@ -612,9 +612,9 @@ describe('the message that runs is the message that was checked', () => {
   });
 });
 
-describe('a caller who disconnects', () => {
+describe('a caller who disconnects from the MCP endpoint', () => {
   test.each([false, true])(
-    'ends the tool that works for the request, and delays no other (streaming: %s)',
+    'ends the tool call of this request, and delays no other (streaming: %s)',
     async (stream) => {
       const began = Promise.withResolvers<void>();
       const told = Promise.withResolvers<void>();
@@ -644,7 +644,7 @@ describe('a caller who disconnects', () => {
     },
   );
 
-  test('cannot leave a request unanswered forever: a batch that cancels its own request is 400', async () => {
+  test('cannot leave a request unanswered: a batch that cancels its own request is 400', async () => {
     const cancelled = {
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
@@ -722,7 +722,7 @@ describe('notifications/cancelled', () => {
   );
 
   // @shows MCP-8.28
-  test('ends the call although the client has refreshed its token since', async () => {
+  test('ends the call even if the client has refreshed its token since', async () => {
     const { at, call, cancel, running, stop } = await started();
     const before = await at.refresh(await at.refreshToken());
     const meant = call(1, before.access_token);
@@ -735,7 +735,7 @@ describe('notifications/cancelled', () => {
   });
 
   // @shows MCP-8.28
-  test('ends no call of another authorization, of a service, or of several calls with one id', async () => {
+  test('ends no call of a different authorization, of a service, or of several calls with one id', async () => {
     const { at, bearer, call, cancel, running, stop } = await started();
     const other = await at.linkedToken();
     const serving = await at.serviceToken();
@@ -766,10 +766,10 @@ function createMeeting(count: number): () => Promise<void> {
     });
 }
 
-describe('simultaneous callers', () => {
+describe('simultaneous MCP callers', () => {
   // @shows MCP-8.13
   test.each([false, true])(
-    'each get their own answers, as themselves, though they use the same ids and progress tokens (streaming: %s)',
+    'each get their own responses even with the same ids and progress tokens (streaming: %s)',
     async (stream) => {
       const emails = [ADA, 'eve@example.com'];
       const callers = [...emails, ...emails, ...emails].map((email, index) => ({
@@ -857,7 +857,7 @@ describe('simultaneous callers', () => {
   );
 });
 
-describe('what a tool receives and returns', () => {
+describe('an MCP tool call', () => {
   // @shows MCP-5.7
   test.each([
     ['a missing argument', {}],
@@ -865,13 +865,13 @@ describe('what a tool receives and returns', () => {
     ['one that a $ref forbids', { a: 1, b: -1 }],
     ['one too many', { a: 1, b: 2, c: 3 }],
     ['a list', [1, 2]],
-  ])('arguments are checked before the tool runs: %s', async (_, args) => {
+  ])('checks the arguments before the tool runs: %s', async (_, args) => {
     const { result, error } = await answerOf(send(calling('add', args)));
     // A list as arguments makes the message invalid in the protocol.
     expect(error === undefined ? result?.['isError'] : error.code < 0).toBe(true);
     expect(JSON.stringify(result ?? error)).not.toContain('sum');
   });
-  test('arguments are checked against the schema of this tool, even if another has the same $id', async () => {
+  test('checks the arguments against the schema of this tool, even if a schema has the same $id', async () => {
     for (const [name, wrong, right] of [
       ['whole', 'one', 1],
       ['text', 1, 'one'],
@@ -923,7 +923,7 @@ describe('what a tool receives and returns', () => {
     ],
     [false, 'equal items at the start of a list', { ranks: [{ a: 1 }, { a: 1 }, 'a'] }],
     [true, 'thousands of objects, compared in linear time', { races: MANY }],
-  ] as const)('a schema means what JSON Schema says: %j for %s', async (isValid, _, args) => {
+  ] as const)('checks the arguments as JSON Schema specifies: %j for %s', async (isValid, _, args) => {
     for (const dialect of ['202', '-07']) {
       const { result } = await answerOf(send(calling(`priced_${dialect}`, args)));
       const text = isValid ? /"text":"priced"/ : /"text":"The arguments do not match/;
@@ -931,7 +931,7 @@ describe('what a tool receives and returns', () => {
     }
   });
   // @shows MCP-5.7
-  test('a small call with arguments that do not match has a small answer', async () => {
+  test('with invalid small arguments gets a small response', async () => {
     const nested = (levels: number): object =>
       levels === 0 ? {} : { op: 'or', of: nested(levels - 1) };
     for (const args of [
@@ -949,7 +949,7 @@ describe('what a tool receives and returns', () => {
   });
   // @shows MCP-5.7
   test.each(Object.keys(AMBIGUOUS))(
-    'a small call is answered, although its check would take forever: %s',
+    'with a schema that would take forever to check still gets a response: %s',
     async (name) => {
       const nested = (levels: number, member: object): object =>
         levels === 0 ? member : { ...member, child: nested(levels - 1, member) };
@@ -963,7 +963,7 @@ describe('what a tool receives and returns', () => {
     },
   );
   // @shows MCP-5.7
-  test('a required member is not one that each object inherits', async () => {
+  test('does not accept an inherited member as a required member', async () => {
     const missing = await answerOf(send(calling('inherited')));
     expect(missing.result).toMatchObject({ isError: true });
     const given = await answerOf(send(calling('inherited', { toString: 1 })));
@@ -972,7 +972,7 @@ describe('what a tool receives and returns', () => {
       structuredContent: { price: 19.99 },
     });
   });
-  test('valid arguments', async () => {
+  test('with valid arguments returns the result of the tool', async () => {
     const { result } = await answerOf(send(calling('add', { a: 1, b: 2 })));
     expect(result).toEqual({
       content: [{ type: 'text', text: '{"sum":3}' }],
@@ -984,7 +984,7 @@ describe('what a tool receives and returns', () => {
     ['list', {}, '[1,2]'],
     ['nothing', {}, ''],
     ['date', {}, '"1970-01-01T00:00:00.000Z"'],
-  ])('%s: a result that is not an object becomes text', async (name, args, text) => {
+  ])('%s: returns a result that is not an object as text', async (name, args, text) => {
     const { result } = await answerOf(send(calling(name, args)));
     expect(result).toEqual({ content: [{ type: 'text', text }] });
   });
@@ -995,7 +995,7 @@ describe('what a tool receives and returns', () => {
     ['that is nothing', [null]],
     ['that cannot be written as JSON', [{ type: 'text', text: 'x', _meta: { a: 1n } }]],
     ['that are not list', 'text'],
-  ])('a content block %s is a tool error for the caller, and one log line', async (_, blocks) => {
+  ])('with the content block %s is a tool error for the caller, and one log line', async (_, blocks) => {
     for (const [at, bearer] of [
       [assistant, service],
       [streaming, await streaming.serviceToken()],
@@ -1009,17 +1009,17 @@ describe('what a tool receives and returns', () => {
       expect(log).toContain('The tool wrong failed');
     }
   });
-  test('content is returned unchanged', async () => {
+  test('returns content unchanged', async () => {
     const { result } = await answerOf(send(calling('picture')));
     expect(result).toEqual({ content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }] });
   });
-  test('structured content has no key that becomes a prototype when it is copied', async () => {
+  test('returns structured content without keys that become a prototype when copied', async () => {
     for (const name of ['parsed', 'parsed_content']) {
       const { result } = await answerOf(send(calling(name)));
       expect(JSON.stringify(result?.['structuredContent'])).toBe('{"a":1}');
     }
   });
-  test('members of a content block that its type does not have are not sent', async () => {
+  test('returns content blocks without members that their type does not have', async () => {
     wrongBlocks = [
       { extra: 1, text: 'x', type: 'text', annotations: { priority: 1, audience: ['user'] } },
     ];
@@ -1028,7 +1028,7 @@ describe('what a tool receives and returns', () => {
       content: [{ type: 'text', text: 'x', annotations: { audience: ['user'], priority: 1 } }],
     });
   });
-  test('arguments nested too deeply for a check: -32600, and one log line', async () => {
+  test('with arguments nested too deeply gets -32600, and one log line', async () => {
     for (const at of [assistant, streaming]) {
       const deep = `${'{"child":'.repeat(60_000)}{}${'}'.repeat(60_000)}`;
       const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tree","arguments":${deep}}}`;
@@ -1041,11 +1041,11 @@ describe('what a tool receives and returns', () => {
     }
   });
   // @shows MCP-5.7
-  test('an unknown tool is -32602', async () => {
+  test('to an unknown tool gets -32602', async () => {
     expect((await answerOf(send(calling('unknown')))).error?.code).toBe(-32_602);
   });
   // @shows MCP-5.7
-  test('an error that a tool throws goes only to the log; a ToolError goes to the caller', async () => {
+  test('writes an error thrown by the tool only to the log, and sends a ToolError to the caller', async () => {
     const { result } = await answerOf(send(calling('broken')));
     expect(result).toEqual({
       content: [{ type: 'text', text: 'The tool failed.' }],
@@ -1064,7 +1064,7 @@ describe('what a tool receives and returns', () => {
 describe('mcp:tool_timeout', () => {
   // @shows MCP-5.9
   test.each([false, true])(
-    'a tool that takes longer is an error, and its signal is aborted (streaming: %s)',
+    'ends a tool that takes longer with an error and aborts its signal (streaming: %s)',
     async (stream) => {
       const told = Promise.withResolvers<boolean>();
       const endless = toolNamed('endless', async (_, { signal, progress }) => {
@@ -1092,7 +1092,7 @@ describe('mcp:tool_timeout', () => {
   );
 
   // @shows MCP-5.9
-  test('a tool may take exactly this long, and not a millisecond longer', async () => {
+  test('lets a tool take exactly this long, and not a millisecond longer', async () => {
     const begun = Promise.withResolvers<AbortSignal>();
     const endless = toolNamed('endless', (_, { signal }) => {
       begun.resolve(signal);
@@ -1120,7 +1120,7 @@ describe('mcp:tool_timeout', () => {
 
   // @shows MCP-5.9
   test.each([0, 1.5, '60', 86_401])(
-    'mcp:tool_timeout %s is refused at the start',
+    'cannot be configured as %s',
     async (limit) => {
       const config = { mcp: { tool_timeout: limit } };
       await expect(startAssistant({ config })).rejects.toThrow('mcp:tool_timeout: ');
@@ -1132,7 +1132,7 @@ describe('mcp:transport:streaming', () => {
   const slow = { ...calling('slow'), params: { name: 'slow', _meta: { progressToken: 7 } } };
 
   // @shows MCP-3.1, MCP-7.1
-  test('true: progress and the result come as Server-Sent Events', async () => {
+  test('set to true sends progress and the result as Server-Sent Events', async () => {
     const response = await send(slow, { bearer: await streaming.serviceToken(), at: streaming });
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('cache-control')).toContain('no-transform');
@@ -1149,7 +1149,7 @@ describe('mcp:transport:streaming', () => {
     ]);
   });
   test.each([false, true])(
-    '%j: the connection closes after the answer if the client wants that (RFC 9112 section 9.6)',
+    'set to %j closes the connection after the response if the client requests it (RFC 9112 9.6)',
     async (streams) => {
       const at = streams ? streaming : assistant;
       const bearer = await at.serviceToken();
@@ -1161,7 +1161,7 @@ describe('mcp:transport:streaming', () => {
     },
   );
   // @shows MCP-8.14
-  test('true: while a tool works, the stream sends data, because proxies close silent connections', async () => {
+  test('set to true sends data while a tool works, because proxies close silent connections', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
       const bearer = await streaming.serviceToken();
@@ -1178,7 +1178,7 @@ describe('mcp:transport:streaming', () => {
     }
   });
   // @shows MCP-3.1
-  test('true: a call reports no progress after its answer, while others of the batch run', async () => {
+  test('set to true sends no progress for a call after its result, while others of the batch run', async () => {
     const called = (name: string, id: number) =>
       request('tools/call', { name, _meta: { progressToken: id } }, id);
     const response = await send([called('hasty', 1), called('patient', 2)], {
@@ -1193,14 +1193,14 @@ describe('mcp:transport:streaming', () => {
     }
     expect(events.join('').match(/"(?:method|id)":[^,}]+/g)).toEqual(['"id":1', '"id":2']);
   });
-  test('true: progress that is no number is not reported', async () => {
+  test('set to true does not send progress that is not a number', async () => {
     const unmeasured = request('tools/call', { name: 'unmeasured', _meta: { progressToken: 7 } });
     const bearer = await streaming.serviceToken();
     const text = await (await send(unmeasured, { bearer, at: streaming })).text();
     expect(text.match(/"progressToken":7,[^}]+/g)).toEqual(['"progressToken":7,"progress":1']);
   });
   // @shows MCP-8.29
-  test('true: of progress that the client has not read yet, at most 1 MiB waits for it', async () => {
+  test('set to true buffers at most 1 MiB of progress that the client has not read yet', async () => {
     const chatty = request('tools/call', { name: 'chatty', _meta: { progressToken: 7 } });
     const bearer = await streaming.serviceToken();
     const text = await (await send(chatty, { bearer, at: streaming })).text();
@@ -1211,18 +1211,18 @@ describe('mcp:transport:streaming', () => {
     );
   });
   // @shows MCP-3.1
-  test('false: one JSON response, and no progress is sent', async () => {
+  test('set to false sends one JSON response, and no progress', async () => {
     const response = await send(slow);
     expect(response.headers.get('content-type')).toContain('application/json');
     expect(await response.json()).toMatchObject({ result: { content: [{ text: 'done' }] } });
   });
 });
 
-describe('batches', () => {
+describe('MCP batches', () => {
   const batch = [calling('echo', { text: 'one' }), { ...calling('echo', { text: 'two' }), id: 2 }];
 
   // @shows MCP-8.8
-  test.each(['2025-03-26', undefined])('under %s every message is answered', async (version) => {
+  test.each(['2025-03-26', undefined])('under %s get a response for every message', async (version) => {
     const response = await send(batch, { headers: { 'MCP-Protocol-Version': version } });
     expect(await response.json()).toMatchObject([
       { id: 1, result: { content: [{ text: 'one' }] } },
@@ -1230,7 +1230,7 @@ describe('batches', () => {
     ]);
   });
   // @shows MCP-8.8
-  test('are answered with a list, even if one message needs an answer (JSON-RPC 2.0 section 6)', async () => {
+  test('get a list as response, even if only one message needs one (JSON-RPC 2.0 section 6)', async () => {
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
     for (const messages of [[batch[0]], [initialized, batch[0]]]) {
@@ -1246,26 +1246,26 @@ describe('batches', () => {
     expect(await (await send(pings(100), { headers })).json()).toHaveLength(100);
     await expectRefused(send(pings(101), { headers }), 400);
   });
-  test('with initialize and another message: 400', async () => {
+  test('with initialize and a different message get 400', async () => {
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     await expectRefused(send([initialize('2025-03-26'), request('ping', {}, 2)], { headers }), 400);
     expect((await send([initialize('2025-03-26')], { headers })).status).toBe(200);
   });
-  test('with two requests of the same id: 400, and no answer to either', async () => {
+  test('with two requests of the same id get 400, and no response to either', async () => {
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     await expectRefused(send([batch[0], { ...batch[1], id: 1 }], { headers }), 400);
     expect((await send([batch[0], { ...batch[1], id: '1' }], { headers })).status).toBe(200);
   });
   // @shows MCP-8.8
-  test('under 2025-11-25, or without messages: 400', async () => {
+  test('under 2025-11-25, or without messages, get 400', async () => {
     await expectRefused(send(batch), 400);
     await expectRefused(send([], { headers: { 'MCP-Protocol-Version': '2025-03-26' } }), 400);
   });
 });
 
-describe('which origins may call', () => {
+describe('origins and limits of MCP requests', () => {
   // @shows MCP-8.11
-  test('a page of a foreign origin: 403, before any other check', async () => {
+  test('a page of a foreign origin gets 403, before any other check', async () => {
     for (const origin of [
       'https://evil.example',
       'null',
@@ -1279,7 +1279,7 @@ describe('which origins may call', () => {
   });
   // @shows MCP-3.8, MCP-8.11
   // @shows RFC10017-6.3.3.4c
-  test('its own origin, and one of mcp:allowed_origins, get the headers that a browser needs', async () => {
+  test('its own origin, or one of mcp:allowed_origins, gets the CORS headers for browsers', async () => {
     expect((await send(request('ping'), { headers: { Origin: assistant.url } })).status).toBe(200);
     const origin = 'https://inspector.example';
     const response = await send(request('ping'), { headers: { Origin: origin } });
@@ -1312,18 +1312,18 @@ describe('which origins may call', () => {
     ]);
   });
   // @shows MCP-13.4
-  test('a body larger than 1 MiB: 413', async () => {
+  test('a body larger than 1 MiB gets 413', async () => {
     await expectRefused(send(calling('echo', { text: 'x'.repeat(1024 * 1024) })), 413);
     expect((await send(calling('echo', { text: 'x'.repeat(1000 * 1024) }))).status).toBe(200);
   });
 });
 
-describe('discovery', () => {
+describe('MCP discovery', () => {
   const document = async (at: string) =>
     (await (await fetch(`${assistant.url}/.well-known/${at}`)).json()) as Record<string, unknown>;
 
   // @shows MCP-7.9
-  test('the routes of the endpoint keep their names, which applications use for exemptions and mounts', () => {
+  test('keeps the route names of the endpoint, which applications use for exemptions and mounts', () => {
     const own = mcpServerOf(assistant.application).endpoints.filter((each) => each.path === '/mcp');
     const named = own.map(({ name, methods }) => [name, ...methods.slice(0, 2)]);
     expect(named).toEqual([
@@ -1333,7 +1333,7 @@ describe('discovery', () => {
   });
 
   // @shows MCP-2.4, MCP-7.2, MCP-7.3, MCP-7.6
-  test('the resource metadata names the canonical resource and the authorization server, at both paths', async () => {
+  test('returns resource metadata with the canonical resource and the server, at both paths', async () => {
     const metadata = await document('oauth-protected-resource/mcp');
     expect(metadata).toMatchObject({
       resource: assistant.resource,
@@ -1344,7 +1344,7 @@ describe('discovery', () => {
     expect(await document('oauth-protected-resource')).toEqual(metadata);
   });
   // @shows MCP-2.4, MCP-7.4, MCP-7.6
-  test('the authorization server metadata offers client credentials, code, refresh and S256', async () => {
+  test('returns server metadata with client credentials, code, refresh and S256', async () => {
     expect(await document('oauth-authorization-server')).toMatchObject({
       issuer: assistant.url,
       grant_types_supported: expect.arrayContaining([
@@ -1356,7 +1356,7 @@ describe('discovery', () => {
     });
   });
   // @shows MCP-7.5, MCP-10.1, MCP-10.2, MCP-13.3
-  test('a service token is only for mcp:service and the canonical resource, without a refresh token', async () => {
+  test('leads to a service token only for mcp:service and the resource, without a refresh token', async () => {
     const form = (changes: Record<string, string>) =>
       fetch(`${assistant.url}/oauth/token`, {
         method: 'POST',
@@ -1382,7 +1382,7 @@ describe('discovery', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a refused MCP request', () => {
   // @shows AS-12.9, AS-19.3, AS-19.4
   test.each([
     ['no token', { bearer: null }, 'token()', 'missing_token', 'there is no Authorization header'],
@@ -1425,7 +1425,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('registering tools', () => {
+describe('registering MCP tools', () => {
   // @shows MCP-5.1
   test.each([
     [
@@ -1435,7 +1435,7 @@ describe('registering tools', () => {
     ],
     ['a name with a space', [toolNamed('a b', () => 1)], 'The tool name "a b"'],
     [
-      'a schema that is none',
+      'an invalid schema',
       [toolNamed('x', () => 1, { type: 'object', properties: { a: { type: 'int' } } })],
       'The inputSchema() of the tool x cannot be used: type must be',
     ],
@@ -1480,7 +1480,7 @@ describe('registering tools', () => {
       'must describe an object',
     ],
     [
-      'a scope that nobody offers',
+      'a scope that is not offered',
       [{ ...toolNamed('x', () => 1), personal: true, scope: () => 'x:y' } as ToolInterface],
       'oauth_server:scopes: does not contain x:y, which scope() of the tool x requires',
     ],
@@ -1502,7 +1502,7 @@ describe('registering tools', () => {
   ])('refuses %s at the start', async (_, tools, says) => {
     await expect(startAssistant({ tools })).rejects.toThrow(says);
   });
-  test('is refused with a version of the SDK in which the limits of schemas would not apply', async () => {
+  test('fails with an SDK version in which the limits of schemas would not apply', async () => {
     const { prototype } = AjvJsonSchemaValidator;
     const choose = Object.getOwnPropertyDescriptor(prototype, '_engineFor');
     expect(Reflect.deleteProperty(prototype, '_engineFor')).toBe(true);
@@ -1513,7 +1513,7 @@ describe('registering tools', () => {
       Object.defineProperty(prototype, '_engineFor', choose ?? {});
     }
   });
-  test('a tool that is registered later is listed and can be called', async () => {
+  test('works later too: the tool is listed and can be called', async () => {
     const { tools } = mcpServerOf(assistant.application);
     const names = async () => {
       const { result } = await answerOf(send(request('tools/list')));
@@ -1527,7 +1527,7 @@ describe('registering tools', () => {
     });
   });
   // @shows MCP-5.3
-  test('tool() outside of register() throws an error that says what to do', () => {
+  test('outside of register() throws an error that says what to do', () => {
     expect(() => tool()).toThrow('tool() works only in register()');
   });
 });

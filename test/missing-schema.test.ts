@@ -58,7 +58,7 @@ const messages = async () => {
 const BROWSER = 'text/html,application/xhtml+xml';
 
 // @shows AS-19.4
-test('a mount without its tables warns on standard error, and its error page names the command that makes them', async () => {
+test('a mount without its tables prints a warning, and its error page names the migrate command', async () => {
   const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
   const handle = createHandler(authorizationServerOf(application));
   const { name, message } = await warned;
@@ -78,7 +78,7 @@ test('a mount without its tables warns on standard error, and its error page nam
   ]);
 });
 
-test('a mount without its tables starts, and its first log line names the command that makes them', async () => {
+test('a mount without its tables starts, and its first log line names the migrate command', async () => {
   const handle = createHandler(authorizationServerOf(application));
   const ask = async () => {
     const body = new URLSearchParams({

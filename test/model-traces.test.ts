@@ -22,7 +22,7 @@ const WINDOW = 60;
 describe.each([
   ['without a window for refreshing again', false],
   ['with a window', true],
-])('two servers do what the model does %s:', (_, window) => {
+])('two servers behave like the model %s:', (_, window) => {
   let portal: RunningPortal;
   let stage: Stage;
 
@@ -40,7 +40,7 @@ describe.each([
   });
 
   // @shows AS-5.4, AS-5.5, AS-10.1, AS-18.1, AS-18.2, AS-18.9
-  test('every step has the same answer and the same valid tokens', async () => {
+  test('every step has the same response and the same valid tokens', async () => {
     const traces = TRACES.filter((trace) => trace.window === window);
     for (const trace of traces) {
       const difference = await stage.play(trace);
@@ -52,7 +52,7 @@ describe.each([
   });
 });
 
-test('every kind of step occurs', async () => {
+test('the traces of the model contain every kind of step', async () => {
   const module = await readFile(
     path.join(import.meta.dirname, '..', 'tools', 'model', 'Traces.tla'),
     'utf8',

@@ -15,7 +15,7 @@ import { explain } from './support/model/explaining.ts';
  * (tools/model/README.md).
  */
 
-describe('every state of the model keeps every promise:', () => {
+describe('every state of the model satisfies every promise', () => {
   test.each(Object.entries(EXHAUSTIVE))('%s', async (name, bounds) => {
     const { violated, steps, states, depth, seconds } = await runTlc({
       module: 'Grants',
@@ -29,7 +29,7 @@ describe('every state of the model keeps every promise:', () => {
   });
 });
 
-describe('a fault in the model is found:', () => {
+describe('the model check finds a planted fault', () => {
   test.each(BROKEN)('$fault', async ({ fault, violates, bounds }) => {
     const { violated, steps } = await runTlc({
       module: 'Grants',
@@ -41,7 +41,7 @@ describe('a fault in the model is found:', () => {
     expect(steps.length).toBeGreaterThan(0);
   });
 
-  test('each tested fault is one of the model, and every fault of the model is tested', async () => {
+  test('and the tested faults are exactly those of the model', async () => {
     const module = await readFile(
       path.join(import.meta.dirname, '..', 'tools', 'model', 'Grants.tla'),
       'utf8',
@@ -51,7 +51,7 @@ describe('a fault in the model is found:', () => {
   });
 });
 
-test('the behaviours that servers must follow are those of this model', async () => {
+test('the traces that the servers must follow are generated from the current model', async () => {
   // If this fails, run: npm run model:traces
   expect(await written()).toBe(await readFile(FILE, 'utf8'));
 });
@@ -72,7 +72,7 @@ const kept = await Promise.all(
   }),
 );
 
-describe('the model explains what servers answered under faults:', () => {
+describe('the model explains recorded responses under faults', () => {
   test.each(kept)('$file', async ({ operations, window }) => {
     const {
       asked,
@@ -87,7 +87,7 @@ describe('the model explains what servers answered under faults:', () => {
     expect(asked).toBeGreaterThan(5);
   });
 
-  test('a falsified history has no explanation in the model if it has none in the history checker: both agree', async () => {
+  test('and rejects the same falsified histories as the history checker', async () => {
     const [history] = kept.filter(({ window }) => !window);
     const falsified = falsifiedOf(history?.operations ?? []).slice(0, 30);
     const { unexplained, asked } = await explain(falsified.flat(), { window: false, most: 99 });

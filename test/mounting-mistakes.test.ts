@@ -24,7 +24,7 @@ async function running(
 const post = (url: string) =>
   fetch(url, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials' }) });
 
-describe('if other middleware read the body before Portico and did not keep it, the log names the fault', () => {
+describe('if other middleware read the body before Portico, the log names the cause', () => {
   test.each<[string, Mount['start'], string]>([
     [
       'Hono',
@@ -69,7 +69,7 @@ describe('if other middleware read the body before Portico and did not keep it, 
   });
 });
 
-describe('requests that end as an endpoint request does, while no endpoint is reached, cause one warning', () => {
+describe('repeated requests that look like endpoint requests but reach no endpoint cause one warning', () => {
   test.each<[string, Mount['start']]>([
     ['Hono', mountInHono({ sessions: signed, onError: inOwnWords })],
     ['Koa', mountInKoa(inKoa)],
@@ -83,7 +83,7 @@ describe('requests that end as an endpoint request does, while no endpoint is re
     });
   });
 
-  test('there is no warning if an endpoint was reached', async () => {
+  test('and none if an endpoint was reached', async () => {
     await running(mountInKoa(inKoa), async (mount) => {
       await fetch(`${mount.url}/.well-known/jwks.json`);
       await post(`${mount.url}/auth/oauth/token`);
@@ -92,7 +92,7 @@ describe('requests that end as an endpoint request does, while no endpoint is re
   });
 });
 
-test('a person who returns from the sign-in page without a session causes a warning: Portico runs before the session middleware', async () => {
+test('a person who returns from sign-in without a session causes a warning about middleware order', async () => {
   await running(mountInKoa({ ...inKoa, sessionLast: true }), async (mount) => {
     const back = `${mount.url}/oauth/authorize?request_id=${'x'.repeat(43)}`;
     const visit = (site: string) =>

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 // Checks what docs/running-on-several-machines.md says about asynchronous replication, and why it
 // requires synchronous replication.
-test('asynchronous replication loses revocations, and used tokens work again', async () => {
+test('asynchronous replication loses revocations on failover, and used tokens work again', async () => {
   const client = await registerClient(portal);
   const ended = await obtainTokens(portal, client, ADA);
   const used = await obtainTokens(portal, client, ADA);

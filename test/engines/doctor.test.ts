@@ -42,7 +42,7 @@ describe('the doctor, on Galera', () => {
   });
 
   // @shows AS-13.17
-  test('reports no fault for three nodes with sessions that see what the others have committed', async () => {
+  test('reports no problem for three nodes whose sessions see all commits of other nodes', async () => {
     expect(await findings(portal, 'replication')).toMatchObject([
       finding('ok', /^a Galera cluster of 3 nodes; .*wsrep_sync_wait = 7/),
     ]);
@@ -53,7 +53,7 @@ describe('the doctor, on Galera', () => {
   });
 
   // @shows AS-13.17
-  test('warns of sessions that do not, and of a server that retries nothing', async () => {
+  test('warns about sessions that miss commits of other nodes, and a server that retries nothing', async () => {
     await galera.configure('wsrep_retry_autocommit', 0);
     onTestFinished(() => galera.configure('wsrep_retry_autocommit', 1));
     await galera.configure('wsrep_dirty_reads', 1);
@@ -66,7 +66,7 @@ describe('the doctor, on Galera', () => {
   });
 
   // @shows AS-13.17
-  test('fails a node that is cut off from the others', async () => {
+  test('fails for a node that is cut off from the others', async () => {
     const [first, second] = galera.nodes;
     onTestFinished(async () => {
       await second.isolate(false);
@@ -85,7 +85,7 @@ describe('the doctor, on Galera', () => {
   });
 
   // @shows AS-13.17
-  test('warns of two nodes', async () => {
+  test('warns about a cluster of two nodes', async () => {
     const [first, , third] = galera.nodes;
     await third.server().kill();
     await expect.poll(() => first.state(), PATIENCE).toEqual({ size: 2, ready: true });
@@ -116,14 +116,14 @@ describe('the doctor, on replicated PostgreSQL', () => {
   }
 
   // @shows AS-13.17
-  test('reports no fault for two synchronous standbys', async () => {
+  test('reports no problem for two synchronous standbys', async () => {
     expect(await withStandbys(2)).toMatchObject([
       finding('ok', /^a commit waits for 1 of 2 standbys \(synchronous_commit = on\)/),
     ]);
   });
 
   // @shows AS-13.17
-  test('says what it cannot see with an account without the right to see it', async () => {
+  test('reports what its account is not allowed to see', async () => {
     const { administrator } = postgres.primary();
     await administrator.execute('CREATE ROLE plain LOGIN');
     onTestFinished(async () => void (await administrator.execute('DROP ROLE plain')));
@@ -134,7 +134,7 @@ describe('the doctor, on replicated PostgreSQL', () => {
   });
 
   // @shows AS-13.17
-  test('fails a connection that leads to a standby', async () => {
+  test('fails for a connection that leads to a standby', async () => {
     const [standby] = postgres.standbys();
     const url = at(standby?.port ?? 0);
     const asAny = (address: string) =>
@@ -145,7 +145,7 @@ describe('the doctor, on replicated PostgreSQL', () => {
   });
 
   // @shows AS-13.17
-  test('finds a pooler that shares connections, and finds none if there is none', async () => {
+  test('reports a pooler that shares connections, and only then', async () => {
     const bouncer = await startPgBouncer(postgres.address.port);
     onTestFinished(() => bouncer.close());
     expect(await findings(portal, 'connections', { url: at(bouncer.port) })).toMatchObject([
@@ -158,7 +158,7 @@ describe('the doctor, on replicated PostgreSQL', () => {
   });
 
   // @shows AS-13.17
-  test('warns of one standby, and fails if there is none, while tokens still work', async () => {
+  test('warns about a single standby, and fails without any standby, while tokens still work', async () => {
     const { access_token: token } = await obtainTokens(portal, await registerClient(portal), ADA);
     const [one, other] = postgres.standbys();
     await one?.server().kill();

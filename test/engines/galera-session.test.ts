@@ -36,9 +36,9 @@ const ROUNDS = 400;
 describe.each([
   ['our own', openOwn],
   ["the application's", openBorrowed],
-])('on %s connections', (_, open) => {
+])('Galera, on %s connections', (_, open) => {
   // @shows AS-18.23
-  test('another node can read the response of one node immediately', async () => {
+  test('makes a write at one node immediately readable at another node', async () => {
     const [here, there] = [open(0), open(1)];
     await here.execute('DELETE FROM things');
     await here.execute('INSERT INTO things (id, n) VALUES (1, 0)');
@@ -53,7 +53,7 @@ describe.each([
   });
 
   // @shows AS-18.8
-  test('a change that two nodes made at the same time runs again at one of them', async () => {
+  test('runs a transaction again at one node if two nodes changed the same row', async () => {
     const [here, there] = [open(0), open(1)];
     await here.execute('DELETE FROM things');
     await here.execute('INSERT INTO things (id, n) VALUES (1, 0)');
@@ -71,7 +71,7 @@ describe.each([
 });
 
 // @shows AS-18.9, AS-18.12
-test('a node without its cluster is unavailable, and the server queries the result', async () => {
+test('a Galera node without its cluster is unavailable, and Portico checks the effect of a write', async () => {
   const node = galera.nodes[2];
   const database = openOwn(2);
   await database.execute('SELECT n FROM things');
@@ -101,7 +101,7 @@ test('a node without its cluster is unavailable, and the server queries the resu
 });
 
 // @shows AS-18.9
-test('commits in flight when their node was cut off (1180) have an unknown effect, and the server queries it', async () => {
+test('commits in flight when their Galera node was cut off (1180) are checked for their effect', async () => {
   const node = galera.nodes[2];
   const database = openOwn(2);
   await database.execute('DELETE FROM things');
@@ -141,7 +141,7 @@ test('commits in flight when their node was cut off (1180) have an unknown effec
 });
 
 // @shows AS-18.23
-test('a node without its cluster returns no old data, though its other sessions may read there', async () => {
+test('a Galera node without its cluster returns no old data, even if other sessions can read there', async () => {
   const node = galera.nodes[2];
   await galera.configure('wsrep_dirty_reads', 1);
   await node.isolate(true);
@@ -159,7 +159,7 @@ test('a node without its cluster returns no old data, though its other sessions 
     await expect(open(2).execute(read)).rejects.toMatchObject({ errno: 1047 });
 });
 
-test("the application's sessions keep their settings", async () => {
+test('sessions of the application on Galera keep their settings', async () => {
   const pool = mysql.createPool({ uri: urlOf(0), connectionLimit: 1, charset: 'utf8mb4' });
   onTestFinished(() => pool.end());
   const sessionOf = async () =>

@@ -60,12 +60,12 @@ const fromNodeToNode = (title: string, count: number) =>
   underLoad(`Galera, ${title}`, { portal, urls }, (load) => load.authorizations(count));
 
 // @shows AS-18.6, AS-18.23
-test('a write at one node counts for the next request at another', async () => {
+test('on Galera, a write at one node is seen by the next request at another node', async () => {
   expect(await fromNodeToNode('from node to node', SCALE.clusterAuthorizations)).toEqual([]);
 });
 
 // @shows AS-18.2, AS-18.9
-test('a node is killed under load, and comes back', async () => {
+test('on Galera, a node killed under load and restarted leads to no wrong response', async () => {
   const [, second, third] = galera.nodes;
   const broken = await timesBroken('a node killed', async (load) => {
     await second.server().kill();
@@ -80,7 +80,7 @@ test('a node is killed under load, and comes back', async () => {
 });
 
 // @shows AS-18.9, AS-18.12
-test('a node is cut off from the others under load, and still receives requests', async () => {
+test('on Galera, a node cut off under load that still receives requests gives no wrong response', async () => {
   const [first, second] = galera.nodes;
   const broken = await timesBroken('a node cut off', async (load) => {
     await second.isolate(true);
@@ -94,7 +94,7 @@ test('a node is cut off from the others under load, and still receives requests'
 });
 
 // @shows AS-18.9, AS-18.12
-test('a node is cut off for long, and its clients ask no other', async () => {
+test('on Galera, a long cut-off leads to no wrong response, even if clients keep using the node', async () => {
   const [, second] = galera.nodes;
   const processes = { portal, urls, asksAgain: 'the same process' } as const;
   const title = `Galera, a node cut off for ${SCALE.cutOffFor} s, its clients ask nobody else`;
@@ -112,7 +112,7 @@ test('a node is cut off for long, and its clients ask no other', async () => {
 });
 
 // @shows AS-18.9
-test('a node hangs under load until the others remove it', async () => {
+test('on Galera, a node that hangs under load until it is removed leads to no wrong response', async () => {
   const [first, second, third] = galera.nodes;
   const broken = await timesBroken('a node that hung', async (load) => {
     second.server().pause();
@@ -127,7 +127,7 @@ test('a node hangs under load until the others remove it', async () => {
 });
 
 // @shows AS-18.2
-test('statements that the server itself does not retry after a conflict', async () => {
+test('on Galera without wsrep_retry_autocommit, no conflict leads to a wrong response', async () => {
   await galera.configure('wsrep_retry_autocommit', 0);
   expect(
     await fromNodeToNode('without retries of its own', SCALE.clusterAuthorizations / 4),
@@ -135,7 +135,7 @@ test('statements that the server itself does not retry after a conflict', async 
 });
 
 // @shows AS-52.6
-test('what began without a question at one node ends with its access that ended at another', async () => {
+test('on Galera, access ended at one node ends what was granted without consent at another', async () => {
   const [first, second] = galera.nodes;
   const open = (port: number) => {
     const url = new URL(portal.env['DATABASE_URL'] ?? '');

@@ -26,7 +26,7 @@ test.each([
   ['lock_timeout', POSTGRES, "ALTER ROLE portico SET lock_timeout = '300ms'"],
   ['max_statement_time', MARIADB, 'SET GLOBAL max_statement_time = 0.4'],
   ['innodb_lock_wait_timeout', MARIADB, 'SET GLOBAL innodb_lock_wait_timeout = 1'],
-] as const)('a server whose %s ends a wait for a lock', async (limit, engine, setting) => {
+] as const)('a server whose %s ends lock waits leads to no wrong response', async (limit, engine, setting) => {
   const server = await engine.start();
   onTestFinished(() => server.close());
   const portal = await startPortal({ databaseServer: server.url });
@@ -61,7 +61,7 @@ test.each([
 test.each([
   ['no connection left (1040)', 1040, ['--max-connections=10']],
   ['no connection left for an account (1203)', 1203, ['--max-user-connections=10']],
-] as const)('a server of MariaDB that has %s is unavailable', async (_, errno, options) => {
+] as const)('a MariaDB server that has %s is unavailable', async (_, errno, options) => {
   const server = await MARIADB.start();
   onTestFinished(() => server.close());
   await server.end();
@@ -87,7 +87,7 @@ test.each([
 });
 
 // @shows AS-18.21
-test('a server of MariaDB whose disk is full (1114) is unavailable', async () => {
+test('a MariaDB server whose disk is full (1114) is unavailable', async () => {
   const server = await MARIADB.start();
   onTestFinished(() => server.close());
   await server.end();

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 // @shows AS-18.2, AS-18.6
-test('several processes share connections of the server, one transaction at a time', async () => {
+test('several processes share connections of PgBouncer in transaction mode without wrong responses', async () => {
   const broken = await underLoad('PgBouncer in transaction mode', { portal, urls }, (load) =>
     load.answered(SCALE.clusterAuthorizations * 10),
   );
@@ -48,7 +48,7 @@ test('several processes share connections of the server, one transaction at a ti
 });
 
 // @shows AS-18.9
-test('another primary takes over behind it', async () => {
+test('a promotion behind PgBouncer leads to no wrong response', async () => {
   const title = 'PgBouncer, another primary behind it';
   const broken = await timesUnderLoad(
     SCALE.clusterFaults,

@@ -101,7 +101,7 @@ afterAll(async () => {
 });
 
 // @shows AS-31.9
-test('a base backup and the log restore everything answered up to a moment, and nothing later; oauth:restored ends all of that', async () => {
+test('point-in-time recovery restores all responses up to its moment; oauth:restored ends them', async () => {
   const administrator = portal.env['DATABASE_URL'] ?? '';
   const client = await registerClient(portal);
   const beforeBase = await obtainTokens(portal, client, ADA);

@@ -49,7 +49,7 @@ async function sessions(): Promise<readonly unknown[]> {
 }
 
 // @shows AS-18.21
-test('through a pooler each transaction sets its limits, and nothing of a session stays for others', async () => {
+test('each transaction through a pooler sets its limits, and leaves no session setting', async () => {
   const before = await sessions();
   const database = open();
   await database.transaction((on) => on.execute('CREATE SCHEMA IF NOT EXISTS rooms'));
@@ -81,14 +81,14 @@ test('through a pooler each transaction sets its limits, and nothing of a sessio
 });
 
 // @shows AS-18.21
-test('a statement in a transaction through a pooler is ended by the server', async () => {
+test('the server ends a slow statement in a transaction through a pooler', async () => {
   const database = openDatabase(url, { directory: '/', statementTimeout: 1 });
   onTestFinished(() => database.close());
   const sleeping = database.transaction((on) => on.execute('SELECT pg_sleep(60)'));
   await expect(sleeping).rejects.toMatchObject({ code: '57014' });
 });
 
-test('the statements in docs/databases/connections.md for an account behind a pooler set its limits', async () => {
+test('the SQL in docs/databases/connections.md sets the limits of an account behind a pooler', async () => {
   const administrator = openDatabase(server.url, { directory: '/' });
   onTestFinished(() => administrator.close());
   await administrator.execute('CREATE ROLE portico LOGIN');

@@ -64,7 +64,7 @@ async function follow(): Promise<void> {
 }
 
 // @shows AS-18.9
-test('the primary is killed, a standby promoted, and the address follows', async () => {
+test('the promotion of a standby after the primary was killed leads to no wrong response', async () => {
   const broken = await timesBroken('the primary killed', async () => {
     await postgres.primary().server().kill();
     await postgres.promote();
@@ -74,7 +74,7 @@ test('the primary is killed, a standby promoted, and the address follows', async
 });
 
 // @shows AS-18.9
-test('commits happened without acknowledgement, and there is no primary for 15 seconds', async () => {
+test('unacknowledged commits and 15 seconds without a primary lead to no wrong response', async () => {
   const broken = await timesBroken(
     'commits done, not acknowledged, no primary for 15 s',
     async () => {
@@ -96,7 +96,7 @@ test.each([
   ['commits that were not acknowledged', UNACKNOWLEDGED],
   ['commits that were', LATE],
 ])(
-  'the address moves before the promotion to a standby that applies late %s',
+  'an address that moves early to a standby with delayed %s leads to no wrong response',
   async (what, settings) => {
     const broken = await timesBroken(
       `the address moved before the promotion, ${what}`,
@@ -121,7 +121,7 @@ test.each([
 );
 
 // @shows AS-18.9
-test('there is no synchronous standby for 25 seconds, which is longer than a statement may take', async () => {
+test('25 seconds without a standby, longer than a statement may take, give no wrong response', async () => {
   const broken = await timesBroken('no synchronous standby for 25 s', async () => {
     const standbys = postgres.standbys();
     for (const { server } of standbys) server().pause();
@@ -134,7 +134,7 @@ test('there is no synchronous standby for 25 seconds, which is longer than a sta
 });
 
 // @shows AS-18.9
-test('there is no standby for longer than a statement may take, and then no data that only the primary has written', async () => {
+test('the loss of data that only the primary has written leads to no wrong response', async () => {
   const broken = await timesBroken('commits that no standby has, and another primary', async () => {
     postgres.replication.leadTo(null);
     await commitsHang();

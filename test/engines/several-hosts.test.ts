@@ -70,9 +70,9 @@ async function listenSilently(): Promise<{ readonly port: number; readonly count
   return { port: (listener.address() as AddressInfo).port, count: () => sockets.size };
 }
 
-describe('with several servers', () => {
+describe('a PostgreSQL URL with several servers', () => {
   // @shows AS-18.22
-  test('a silent one is skipped while another can be used', async () => {
+  test('skips a silent server while a different one is available', async () => {
     const silent = await listenSilently();
     const database = open(urlOf([silent, postgres.primary()]));
     await database.execute('SELECT 1');
@@ -96,7 +96,7 @@ describe('with several servers', () => {
   });
 
   // @shows AS-18.22
-  test('the writable one is used, at any place in the list', async () => {
+  test('uses the writable server at any place in the list', async () => {
     const primary = postgres.primary();
     const [one, other] = postgres.standbys() as readonly [PostgresNode, PostgresNode];
     for (const nodes of [
@@ -164,7 +164,7 @@ const ENDS: readonly (readonly [string, (primary: PostgresNode) => Promise<void>
 
 // @shows AS-18.22, AS-18.12
 test.each(ENDS)(
-  'another one is promoted while requests run, and the primary %s',
+  'no write is lost if a standby is promoted while requests run, and the primary %s',
   async (_, end) => {
     const before = postgres.primary();
     const database = open(urlOf(everyone));

@@ -250,7 +250,7 @@ async function printedSteps(at: Version, databaseUrl: string): Promise<Record<st
   return Object.fromEntries(steps.map((step) => [step.split('\n')[0], step]));
 }
 
-describe('the schema', () => {
+describe('the schema after an upgrade', () => {
   // @shows AS-20.1
   test('has every step of the release unchanged', async () => {
     const empty = await createDatabase(folder);
@@ -261,7 +261,7 @@ describe('the schema', () => {
   });
 
   // @shows AS-20.1
-  test('keeps every table, column and row when it is migrated under the old process', async () => {
+  test('keeps every table, column and row if the old process is running during the migration', async () => {
     await command(current, 'db:migrate', 'up');
     expect(findLost(rowsBefore, await readTables(database))).toEqual([]);
     expect(await apiStatus(old, before.tokens.access_token)).toBe(200);
@@ -269,8 +269,8 @@ describe('the schema', () => {
   });
 });
 
-describe('what the release issued works in both versions, and what it ended stays ended', () => {
-  test('access tokens of people and of programs', async () => {
+describe('tokens and requests of the release stay valid, and ended ones stay ended, in both versions', () => {
+  test('for access tokens of people and of programs', async () => {
     await expectAlive(before.tokens.access_token, true);
     await expectAlive(before.ended.access_token, false);
     const body = new URLSearchParams({
@@ -284,7 +284,7 @@ describe('what the release issued works in both versions, and what it ended stay
     }
   });
 
-  test('a code, once', async () => {
+  test('for a code, which works once', async () => {
     const tokens = await tokensOf(await exchangeCode(current, client, before.code));
     await expectAlive(tokens.access_token, true);
     await expectRefused(await exchangeCode(old, client, before.code));
@@ -292,7 +292,7 @@ describe('what the release issued works in both versions, and what it ended stay
     await expectRefused(await exchangeCode(current, client, before.usedCode));
   });
 
-  test('a refresh token, once', async () => {
+  test('for a refresh token, which works once', async () => {
     await expectRefused(await refresh(current, client, before.usedRefreshToken));
     await expectRefused(await refresh(current, client, before.ended.refresh_token));
     const tokens = await tokensOf(await refresh(current, client, before.tokens.refresh_token));
@@ -301,7 +301,7 @@ describe('what the release issued works in both versions, and what it ended stay
     await expectAlive(tokens.access_token, false);
   });
 
-  test('a session, an open consent page, a pushed request, and a request that waits for sign-in', async () => {
+  test('for a session, an open consent page, a pushed request, and a request waiting for sign-in', async () => {
     proxy.leadTo(current.port);
     const { session, consentPage, pushedUri, waiting, signInPage } = before;
     const pushed = new URL('/oauth/authorize', proxy.url);
@@ -320,7 +320,7 @@ describe('what the release issued works in both versions, and what it ended stay
 });
 
 describe('while both versions serve', () => {
-  test('each takes the codes and refresh tokens of the other, once', async () => {
+  test('each accepts the codes and refresh tokens of the other, once', async () => {
     for (const [issuer, other] of [
       [old, current],
       [current, old],
@@ -338,7 +338,7 @@ describe('while both versions serve', () => {
     }
   });
 
-  test('of simultaneous uses of one code in both, at most one gets tokens', async () => {
+  test('at most one of several simultaneous uses of one code in both gets tokens', async () => {
     const session = await signedIn();
     for (let round = 0; round < 5; round += 1) {
       const code = await newCode(session);
@@ -348,7 +348,7 @@ describe('while both versions serve', () => {
     }
   });
 
-  test('a consent page of one is answered at the other', async () => {
+  test('a consent page of one can be answered at the other', async () => {
     for (const [shows, answers] of [
       [old, current],
       [current, old],
@@ -371,7 +371,7 @@ describe('while both versions serve', () => {
     await expectAlive(second.access_token, false);
   });
 
-  test('a key that one generates is published by the other', async () => {
+  test('each publishes a key that the other generates', async () => {
     const kidsAt = async ({ url }: Version) => {
       const { keys } = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as {
         keys: readonly { kid: string }[];
@@ -388,13 +388,13 @@ describe('while both versions serve', () => {
   });
 });
 
-test('without the commit of the release, the message says how to fetch it', () => {
+test('without the commit of the release, the error says how to fetch it', () => {
   const release = { version: '0.0.1', commit: '0'.repeat(40), date: '2026-01-01' };
   expect(() => buildRelease(release)).toThrow(`git fetch --depth 1 origin ${release.commit}`);
 });
 
-describe('the way back', () => {
-  test('the release runs on the new schema, with what the new version issued', async () => {
+describe('a downgrade', () => {
+  test('works: the release runs on the new schema with what the new version issued', async () => {
     proxy.leadTo(current.port);
     const session = await signedIn();
     const tokens = await newTokens(current, session);
@@ -411,7 +411,7 @@ describe('the way back', () => {
   });
 });
 
-describe('a step is found that loses', () => {
+describe('the check of a migration finds the loss of', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['nothing', ['ALTER TABLE oauth_families ADD COLUMN later INTEGER'], []],
     [

@@ -274,10 +274,10 @@ async function startWay(way: Way, server?: AuthorizationServer) {
 const staleIn = ({ headers }: Response) =>
   Object.keys(STALE).filter((name) => headers.get(name) === STALE[name]);
 
-describe.each(WAYS)('an answer of Portico in $name', (way) => {
+describe.each(WAYS)('a response of Portico in $name', (way) => {
   // @shows AS-6.26
   test.each(['GET', 'HEAD'])(
-    'to %s has nothing of the body that the application wanted to send, and every cookie once',
+    'to %s has no leftover body or headers of the application, and every cookie once',
     async (method) => {
       const { url } = await startWay(way);
       const response = await fetch(`${url}/shown`, { method });
@@ -291,7 +291,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     },
   );
 
-  test('keeps the connection for the next request', async () => {
+  test('keeps the connection open for the next request', async () => {
     const { url } = await startWay(way);
     for (const path of ['/shown', '/streamed']) {
       const leaving = new AbortController();
@@ -302,7 +302,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
   });
 
   // @shows AS-12.21
-  test('that refuses a token has nothing of the body that the application wanted to send', async () => {
+  test('that refuses a token has no leftover body or headers of the application', async () => {
     const { url } = await startWay(way);
     const response = await fetch(`${url}/api/refused`);
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([
@@ -313,7 +313,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
   });
 
-  test('arrives completely after a large body', async () => {
+  test('arrives completely after a large request body', async () => {
     const { url } = await startWay(way);
     const body = 'x'.repeat(3_000_000);
     const response = await fetch(`${url}/shown`, {
@@ -324,7 +324,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     expect(await response.text()).toBe('read 3000000');
   });
 
-  test('is sent as it comes if it is an event stream; when the caller disconnects, its request is aborted and its body cancelled', async () => {
+  test('is streamed if it is an event stream; a disconnect aborts the request and cancels its body', async () => {
     const { url, left, cancelled } = await startWay(way);
     const leaving = new AbortController();
     const response = await fetch(`${url}/streamed`, { signal: leaving.signal });
@@ -335,7 +335,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     await Promise.all([left.promise, cancelled.promise]);
   });
 
-  test('is cut off when its events fail, and the next request is answered', async () => {
+  test('is cut off when its events fail, and the next request works', async () => {
     const { url } = await startWay(way);
     const whole = fetch(`${url}/broken`).then((response) => response.text());
     await expect(whole).rejects.toBeInstanceOf(TypeError);
@@ -343,7 +343,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
   });
 });
 
-describe.each(WAYS)('a look-up that fails, in $name', (way) => {
+describe.each(WAYS)('a failing token look-up, in $name', (way) => {
   // @shows AS-12.21
   test('lets no request through', async () => {
     // Hono prints an error that no handler answers.
@@ -365,7 +365,7 @@ describe.each(WAYS)('a look-up that fails, in $name', (way) => {
   });
 });
 
-describe('an endpoint is found by the path in the request, also if the application has changed it', () => {
+describe('an endpoint is found by the original path, even if the application has changed it', () => {
   const exchanged = (target = '') =>
     target.replace(/shown|renamed/, (name) => (name === 'shown' ? 'renamed' : 'shown'));
   const server = serverOf(startSeen());
@@ -420,7 +420,7 @@ describe('an endpoint is found by the path in the request, also if the applicati
   });
 });
 
-describe('a body that a parser of the application has read', () => {
+describe('a request body that a parser of the application has read', () => {
   /** Returns the body that the endpoint can read after the parser. Null if it cannot be read. */
   async function readBehind(
     parser: express.RequestHandler,
@@ -456,7 +456,7 @@ describe('a body that a parser of the application has read', () => {
     };
 
   test.each(['a=1&a=2', 'a%5B%5D=1', 'a%5Bb%5D=1&a%5Bc%5D=2', 'a=&b=%2B'])(
-    'is what was sent: %s',
+    'is passed on as it was sent: %s',
     async (body) => {
       expect(
         await readBehind(express.urlencoded({ extended: true }), { headers: FORM, body }),
@@ -464,7 +464,7 @@ describe('a body that a parser of the application has read', () => {
     },
   );
 
-  test('is an empty value if the parser says null, and empty if it cannot be serialized', async () => {
+  test('is empty if the parser returns null or it cannot be serialized', async () => {
     const circular: Record<string, unknown> = {};
     circular['a'] = circular;
     expect(await readBehind(leaving({ a: null }), { headers: FORM, body: 'a' })).toBe('a=');
@@ -472,7 +472,7 @@ describe('a body that a parser of the application has read', () => {
     expect(await readBehind(leaving(circular), { headers, body: '{}' })).toBe('');
   });
 
-  test('and discarded is an error, also for a request without a length', async () => {
+  test('is an error if it was discarded, also for a request without a length', async () => {
     const body = new Blob(['a=1']).stream();
     const init = { headers: FORM, body, duplex: 'half' };
     expect(await readBehind(leaving(), init)).toBeNull();
@@ -481,7 +481,7 @@ describe('a body that a parser of the application has read', () => {
   });
 });
 
-test('a body that a hook of Fastify has read is an error', async () => {
+test('a request body that a Fastify hook has read is an error', async () => {
   const app = Fastify();
   app.addHook('preParsing', async (_request, _reply, body) => {
     await once(body.resume(), 'end');
@@ -495,7 +495,7 @@ test('a body that a hook of Fastify has read is an error', async () => {
   ]);
 });
 
-test('the host receives the request of Fastify, and that of Express, also for a token', async () => {
+test('the host receives the original request of Fastify and Express, also for a token', async () => {
   const given: unknown[] = [];
   const looking = (requestOf: (request: Request) => { readonly originalUrl: string }) => ({
     ...serverOf(startSeen()),
@@ -531,7 +531,7 @@ test('the host receives the request of Fastify, and that of Express, also for a 
 });
 
 // @shows AS-6.26
-test('in Fastify, cookies stay that middleware for Express has set on the response of Node, before those of the reply', async () => {
+test('in Fastify, cookies set by Express middleware are kept, before those of the reply', async () => {
   const app = Fastify();
   app.addHook('onRequest', async (_, reply) => {
     reply.raw.setHeader('Set-Cookie', ['before=1', 'too=2']);
@@ -542,7 +542,7 @@ test('in Fastify, cookies stay that middleware for Express has set on the respon
   expect(headers['set-cookie']).toEqual(['before=1', 'too=2', 'reply=3', ...COOKIES]);
 });
 
-test('Fastify may treat a path with a trailing slash as the one without', async () => {
+test('in Fastify, a path with a trailing slash can be treated like the path without it', async () => {
   const server = serverOf(startSeen());
   const [shown] = server.endpoints;
   const endpoints = shown === undefined ? [] : [shown, { ...shown, path: '/shown/' }];
@@ -551,7 +551,7 @@ test('Fastify may treat a path with a trailing slash as the one without', async 
   for (const url of ['/shown', '/shown/']) expect((await app.inject(url)).statusCode).toBe(201);
 });
 
-test('an answer that Express can no longer send is a fault of the application', async () => {
+test('a response that Express can no longer send is reported as an error of the application', async () => {
   const errors: unknown[] = [];
   const app = express().use((_, res, next) => {
     res.send('mine');
@@ -574,7 +574,7 @@ test('an answer that Express can no longer send is a fault of the application', 
   expect(errors).toMatchObject([{ code: 'ERR_HTTP_HEADERS_SENT' }]);
 });
 
-test('node:http passes on an HTTP/2 request without its pseudo-headers, which no Request can have', async () => {
+test('node:http passes on an HTTP/2 request without its pseudo-headers', async () => {
   const endpoint = {
     name: 'seen',
     path: '/seen',
@@ -606,7 +606,7 @@ test('node:http passes on an HTTP/2 request without its pseudo-headers, which no
   expect(JSON.parse(body)).toEqual({ url: 'http://localhost/seen?a=1', sent: 'yes' });
 });
 
-describe('a request whose header fields are only in `headers`, as in adapters for AWS Lambda, keeps all of them', () => {
+describe('a request whose header fields are only in `headers`, as on AWS Lambda, keeps all of them', () => {
   const endpoint = {
     name: 'seen',
     path: '/seen',
@@ -656,7 +656,7 @@ describe('a request whose header fields are only in `headers`, as in adapters fo
 
 describe.each(WAYS.filter(({ writesParts }) => writesParts))('$name', (way) => {
   // @shows AS-12.21
-  test('after a refusal behind the first bytes of an answer, the application ends that answer, and the next one works', async () => {
+  test('handles a refusal after a partly sent response, and the next request works', async () => {
     const { url, errors } = await startWay(way);
     const begun = await fetch(`${url}/api/late`).then(
       (response) => response.text().catch(() => 'cut off'),
