@@ -156,9 +156,12 @@ describe('signing keys that are retired', () => {
   });
 
   // @shows AS-2.12, AS-5.14
-  test.each([3599, 0, -1, Number.NaN, 3600.5])('cannot be removed for the invalid age %d', async (age) => {
-    await expect(portal.server.keys.prune(age)).rejects.toThrow(
-      'oauth_server:id_token_ttl, 3600 seconds',
-    );
-  });
+  test.each([3599, 0, -1, Number.NaN, 3600.5])(
+    'cannot be removed for the invalid age %d',
+    async (age) => {
+      await expect(portal.server.keys.prune(age)).rejects.toThrow(
+        'oauth_server:id_token_ttl, 3600 seconds',
+      );
+    },
+  );
 });

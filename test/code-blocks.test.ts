@@ -255,17 +255,20 @@ async function problemsIn(markdown: string): Promise<readonly string[]> {
 describe('the check of code blocks', () => {
   const pages = [...new Set(CHECKED.map(({ page }) => page))];
 
-  test.each(pages)('finds only valid code, existing commands and existing options: %s', async (page) => {
-    const problems = await Promise.all(
-      CHECKED.filter((block) => block.page === page).map(async (block) => {
-        const check = CHECKS[block.info[0] ?? ''];
-        return (check === undefined ? [] : await check(block)).map(
-          (problem) => `${where(block)} ${problem}`,
-        );
-      }),
-    );
-    expect(problems.flat()).toEqual([]);
-  });
+  test.each(pages)(
+    'finds only valid code, existing commands and existing options: %s',
+    async (page) => {
+      const problems = await Promise.all(
+        CHECKED.filter((block) => block.page === page).map(async (block) => {
+          const check = CHECKS[block.info[0] ?? ''];
+          return (check === undefined ? [] : await check(block)).map(
+            (problem) => `${where(block)} ${problem}`,
+          );
+        }),
+      );
+      expect(problems.flat()).toEqual([]);
+    },
+  );
 
   test('covers many blocks of each language', () => {
     const counts = Object.groupBy(CHECKED, ({ info }) => info[0] ?? '');

@@ -128,25 +128,22 @@ describe('the consent page in Chromium', () => {
     ['one letter', 'X'],
     ['a hundred letters', 'W'.repeat(100)],
     ['Arabic letters', 'دفتر الملاحظات'],
-  ])(
-    'fits a phone of 320 pixels and passes axe, with a name of %s',
-    async (_, name) => {
-      const page = await open(await registered(names.join(' '), { name }), {
-        width: 320,
-        height: 568,
-      });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
-        320,
-      );
-      await page.addScriptTag({ content: axe });
-      const found = await page.evaluate(async () => {
-        const { violations } = await (
-          window as unknown as { axe: { run: () => Promise<{ violations: { id: string }[] }> } }
-        ).axe.run();
-        return violations.map(({ id }) => id);
-      });
-      expect(found).toEqual([]);
-      await page.context().close();
-    },
-  );
+  ])('fits a phone of 320 pixels and passes axe, with a name of %s', async (_, name) => {
+    const page = await open(await registered(names.join(' '), { name }), {
+      width: 320,
+      height: 568,
+    });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      320,
+    );
+    await page.addScriptTag({ content: axe });
+    const found = await page.evaluate(async () => {
+      const { violations } = await (
+        window as unknown as { axe: { run: () => Promise<{ violations: { id: string }[] }> } }
+      ).axe.run();
+      return violations.map(({ id }) => id);
+    });
+    expect(found).toEqual([]);
+    await page.context().close();
+  });
 });

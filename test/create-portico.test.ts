@@ -721,39 +721,47 @@ const SERVERS = {
 };
 
 describe('a started application', () => {
-  test.each(Object.entries(SERVERS))('issues a token to the first client: %s', async (_, server) => {
-    const { dependencies, type, main, files, program } = server;
-    const folder = folderWith({ 'package.json': { name: 'shop', type, dependencies }, ...files });
-    link(folder);
-    createUsers(path.join(folder, 'data.sqlite'));
-    const port = await freePort();
-    const url = `http://localhost:${port}`;
-    const args = ['--yes', ...USERS, `--url=${url}`];
-    const made = await create(folder, args);
-    expect(made).toMatchObject({ code: 0 });
-    write(folder, { [main]: program(linesToAdd(made.stdout)) });
+  test.each(Object.entries(SERVERS))(
+    'issues a token to the first client: %s',
+    async (_, server) => {
+      const { dependencies, type, main, files, program } = server;
+      const folder = folderWith({ 'package.json': { name: 'shop', type, dependencies }, ...files });
+      link(folder);
+      createUsers(path.join(folder, 'data.sqlite'));
+      const port = await freePort();
+      const url = `http://localhost:${port}`;
+      const args = ['--yes', ...USERS, `--url=${url}`];
+      const made = await create(folder, args);
+      expect(made).toMatchObject({ code: 0 });
+      write(folder, { [main]: program(linesToAdd(made.stdout)) });
 
-    const before = contents(folder);
-    const again = await create(folder, args);
-    expect([again.code, contents(folder)]).toEqual([0, before]);
-    expect(again.stdout).not.toContain('client id');
+      const before = contents(folder);
+      const again = await create(folder, args);
+      expect([again.code, contents(folder)]).toEqual([0, before]);
+      expect(again.stdout).not.toContain('client id');
 
-    const running = await startProgram(folder, [process.execPath, main], url, {
-      PORT: String(port),
-    });
-    const { tokens, claims } = await runCodeFlow(
-      url,
-      clientIn(made.stdout),
-      'openid profile email data:read',
-    );
-    expect(tokens.scope.split(' ').toSorted()).toEqual(['data:read', 'email', 'openid', 'profile']);
-    expect(claims).toMatchObject({
-      sub: expect.any(String),
-      name: 'Ada Lovelace',
-      email: 'ada@example.com',
-    });
-    await running.stop();
-  });
+      const running = await startProgram(folder, [process.execPath, main], url, {
+        PORT: String(port),
+      });
+      const { tokens, claims } = await runCodeFlow(
+        url,
+        clientIn(made.stdout),
+        'openid profile email data:read',
+      );
+      expect(tokens.scope.split(' ').toSorted()).toEqual([
+        'data:read',
+        'email',
+        'openid',
+        'profile',
+      ]);
+      expect(claims).toMatchObject({
+        sub: expect.any(String),
+        name: 'Ada Lovelace',
+        email: 'ada@example.com',
+      });
+      await running.stop();
+    },
+  );
 
   test.each([
     ['express', 'orders:read'],
@@ -762,58 +770,61 @@ describe('a started application', () => {
     ['koa', 'orders:read'],
     ['node', 'orders:read'],
     ['kit', 'notes:read'],
-  ])('issues a token to the first client when created by create-portico: %s', async (framework, scope) => {
-    const port = await freePort();
-    const url = `http://localhost:${port}`;
-    const folder = folderWith();
-    const args = ['--yes', `--framework=${framework}`, `--url=${url}`];
-    expect((await create(folder, [...args, '--no-install'])).code).toBe(0);
-    link(folder);
-    const made = await create(folder, args);
-    expect(made).toMatchObject({ code: 0 });
-    const [email, password] =
-      framework === 'kit'
-        ? ['me@example.com', /password: (\S+)/.exec(made.stdout)?.[1] ?? '']
-        : ['ada@example.com', 'portico'];
-    const start =
-      framework === 'kit'
-        ? [path.join(ROOT, 'packages/portico/bin/portico.js'), 'serve']
-        : ['--env-file=.env', 'server.ts'];
-    const running = await startProgram(folder, [process.execPath, ...start], url);
-    const names = framework === 'kit' ? { identifier: email, password } : { email, password };
-    const send = (headers: Readonly<Record<string, string>>, body?: URLSearchParams | string) =>
-      fetch(`${url}/login`, { method: 'POST', headers, body: body ?? null, redirect: 'manual' });
-    // Another site sends the form, to sign the person in to an account that it knows.
-    const others = [
-      { 'Sec-Fetch-Site': 'cross-site' },
-      { 'Sec-Fetch-Site': 'same-site', Origin: url },
-      { Origin: 'https://evil.example' },
-      { Origin: 'null' },
-    ];
-    for (const headers of others)
-      expect((await send(headers, new URLSearchParams(names))).status).toBe(403);
-    const odd = JSON.stringify({ ...names, return_to: { toString: 1 } });
-    for (const [type, body] of [
-      [],
-      ['application/json', 'null'],
-      ['application/json', odd],
-      ['text/plain', 'a=b'],
-    ])
-      expect(
-        (await send(type === undefined ? {} : { 'Content-Type': type }, body)).status,
-      ).lessThan(500);
-    for (const target of ['//', '//elsewhere.example/login'])
-      expect((await fetch(`${url}${target}`)).status).toBe(404);
-    const { tokens } = await runCodeFlow(
-      url,
-      clientIn(made.stdout),
-      `openid ${scope}`,
-      async (visitor, page) => {
-        const answer = await visitor.submit(page, names);
-        return visitor.visit(answer.headers.get('location') ?? '');
-      },
-    );
-    expect(tokens.scope).toContain(scope);
-    await running.stop();
-  });
+  ])(
+    'issues a token to the first client when created by create-portico: %s',
+    async (framework, scope) => {
+      const port = await freePort();
+      const url = `http://localhost:${port}`;
+      const folder = folderWith();
+      const args = ['--yes', `--framework=${framework}`, `--url=${url}`];
+      expect((await create(folder, [...args, '--no-install'])).code).toBe(0);
+      link(folder);
+      const made = await create(folder, args);
+      expect(made).toMatchObject({ code: 0 });
+      const [email, password] =
+        framework === 'kit'
+          ? ['me@example.com', /password: (\S+)/.exec(made.stdout)?.[1] ?? '']
+          : ['ada@example.com', 'portico'];
+      const start =
+        framework === 'kit'
+          ? [path.join(ROOT, 'packages/portico/bin/portico.js'), 'serve']
+          : ['--env-file=.env', 'server.ts'];
+      const running = await startProgram(folder, [process.execPath, ...start], url);
+      const names = framework === 'kit' ? { identifier: email, password } : { email, password };
+      const send = (headers: Readonly<Record<string, string>>, body?: URLSearchParams | string) =>
+        fetch(`${url}/login`, { method: 'POST', headers, body: body ?? null, redirect: 'manual' });
+      // Another site sends the form, to sign the person in to an account that it knows.
+      const others = [
+        { 'Sec-Fetch-Site': 'cross-site' },
+        { 'Sec-Fetch-Site': 'same-site', Origin: url },
+        { Origin: 'https://evil.example' },
+        { Origin: 'null' },
+      ];
+      for (const headers of others)
+        expect((await send(headers, new URLSearchParams(names))).status).toBe(403);
+      const odd = JSON.stringify({ ...names, return_to: { toString: 1 } });
+      for (const [type, body] of [
+        [],
+        ['application/json', 'null'],
+        ['application/json', odd],
+        ['text/plain', 'a=b'],
+      ])
+        expect(
+          (await send(type === undefined ? {} : { 'Content-Type': type }, body)).status,
+        ).lessThan(500);
+      for (const target of ['//', '//elsewhere.example/login'])
+        expect((await fetch(`${url}${target}`)).status).toBe(404);
+      const { tokens } = await runCodeFlow(
+        url,
+        clientIn(made.stdout),
+        `openid ${scope}`,
+        async (visitor, page) => {
+          const answer = await visitor.submit(page, names);
+          return visitor.visit(answer.headers.get('location') ?? '');
+        },
+      );
+      expect(tokens.scope).toContain(scope);
+      await running.stop();
+    },
+  );
 });

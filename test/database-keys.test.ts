@@ -172,19 +172,16 @@ describe('connections to a database server', () => {
   });
 
   // @shows HOST-1.12
-  test.each(ON_SERVERS)(
-    'end a statement after database_statement_timeout, on %s',
-    async () => {
-      const application = await startingWith({ database_statement_timeout: 1 });
-      onTestFinished(() => application.close());
-      const { database } = application;
-      const failure: unknown = await database
-        .execute(isPostgres ? 'SELECT pg_sleep(60)' : 'SELECT SLEEP(60)')
-        .catch((error: unknown) => error);
-      expect(failure).toMatchObject(isPostgres ? { code: '57014' } : { errno: 1969 });
-      expect(database.isUnavailable(failure)).toBe(true);
-    },
-  );
+  test.each(ON_SERVERS)('end a statement after database_statement_timeout, on %s', async () => {
+    const application = await startingWith({ database_statement_timeout: 1 });
+    onTestFinished(() => application.close());
+    const { database } = application;
+    const failure: unknown = await database
+      .execute(isPostgres ? 'SELECT pg_sleep(60)' : 'SELECT SLEEP(60)')
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject(isPostgres ? { code: '57014' } : { errno: 1969 });
+    expect(database.isUnavailable(failure)).toBe(true);
+  });
 
   test.each([
     // @shows HOST-1.10

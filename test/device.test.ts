@@ -761,18 +761,21 @@ describe('a device that requests one of several resources', () => {
 });
 
 // @shows AS-48.5
-test.each(['Bearer x', 'DPoP x'])('the device page refuses a form with the token %s', async (sent) => {
-  const headers = { Authorization: sent };
-  for (const method of ['GET', 'POST']) {
-    const response = await fetch(`${portal.url}/oauth/device`, {
-      method,
-      headers,
-      redirect: 'manual',
-      ...(method === 'POST' ? { body: new URLSearchParams({ user_code: 'BBB-BBB-BBB' }) } : {}),
-    });
-    expect([response.status, response.headers.get('location')]).toEqual([400, null]);
-  }
-});
+test.each(['Bearer x', 'DPoP x'])(
+  'the device page refuses a form with the token %s',
+  async (sent) => {
+    const headers = { Authorization: sent };
+    for (const method of ['GET', 'POST']) {
+      const response = await fetch(`${portal.url}/oauth/device`, {
+        method,
+        headers,
+        redirect: 'manual',
+        ...(method === 'POST' ? { body: new URLSearchParams({ user_code: 'BBB-BBB-BBB' }) } : {}),
+      });
+      expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+    }
+  },
+);
 
 // @shows AS-44.6, AS-48.2
 test('the ID token of a device contains when the person who allowed it authenticated', async () => {

@@ -130,53 +130,56 @@ describe('a program of the documentation, run with the commands on its page', ()
   // @shows HOST-5.1
   test.each(
     PROGRAMS.slice(0, SCALE.documentedPrograms).map((block) => [block.page, block] as const),
-  )('%s: a person signs in after a mistyped password and allows, and the token works', async (_, block) => {
-    const port = await freePort();
-    const url = `http://localhost:${port}`;
-    const running = start(block, port);
-    try {
-      await running.says(url);
-      const { id, secret } = await registerClient(block, port);
-      const config = await openid.discovery(
-        new URL(url),
-        id,
-        undefined,
-        openid.ClientSecretBasic(secret),
-        {
-          execute: [openid.allowInsecureRequests],
-        },
-      );
-      expect((await fetch(`${url}/api/orders`)).status).toBe(401);
+  )(
+    '%s: a person signs in after a mistyped password and allows, and the token works',
+    async (_, block) => {
+      const port = await freePort();
+      const url = `http://localhost:${port}`;
+      const running = start(block, port);
+      try {
+        await running.says(url);
+        const { id, secret } = await registerClient(block, port);
+        const config = await openid.discovery(
+          new URL(url),
+          id,
+          undefined,
+          openid.ClientSecretBasic(secret),
+          {
+            execute: [openid.allowInsecureRequests],
+          },
+        );
+        expect((await fetch(`${url}/api/orders`)).status).toBe(401);
 
-      const verifier = openid.randomPKCECodeVerifier();
-      const request = openid.buildAuthorizationUrl(config, {
-        redirect_uri: REDIRECT_URI,
-        scope: 'openid orders:read',
-        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: 'S256',
-      });
-      const visitor = createVisitor(url);
-      const login = await visitor.visit(request.href);
-      const mistyped = await visitor.submit(login, {
-        email: 'ada@example.com',
-        password: 'protico',
-      });
-      const again = await visitor.visit(locationOf(mistyped).href);
-      const back = await visitor.submit(again, { email: 'ada@example.com', password: PASSWORD });
-      const consent = await visitor.visit(locationOf(back).href);
-      const callback = locationOf(await visitor.submit(consent, { decision: 'allow' }));
-      const tokens = await openid.authorizationCodeGrant(config, callback, {
-        pkceCodeVerifier: verifier,
-        idTokenExpected: true,
-      });
-      const orders = await fetch(`${url}/api/orders`, {
-        headers: { Authorization: `Bearer ${tokens.access_token}` },
-      });
-      expect([orders.status, await orders.text()]).toEqual([200, expect.stringContaining('Ada')]);
-    } finally {
-      await running.stop();
-    }
-  });
+        const verifier = openid.randomPKCECodeVerifier();
+        const request = openid.buildAuthorizationUrl(config, {
+          redirect_uri: REDIRECT_URI,
+          scope: 'openid orders:read',
+          code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+          code_challenge_method: 'S256',
+        });
+        const visitor = createVisitor(url);
+        const login = await visitor.visit(request.href);
+        const mistyped = await visitor.submit(login, {
+          email: 'ada@example.com',
+          password: 'protico',
+        });
+        const again = await visitor.visit(locationOf(mistyped).href);
+        const back = await visitor.submit(again, { email: 'ada@example.com', password: PASSWORD });
+        const consent = await visitor.visit(locationOf(back).href);
+        const callback = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+        const tokens = await openid.authorizationCodeGrant(config, callback, {
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        });
+        const orders = await fetch(`${url}/api/orders`, {
+          headers: { Authorization: `Bearer ${tokens.access_token}` },
+        });
+        expect([orders.status, await orders.text()]).toEqual([200, expect.stringContaining('Ada')]);
+      } finally {
+        await running.stop();
+      }
+    },
+  );
 });
 
 /** The environment of the page's reader: their Node, `npx`, and the variables of the page. */

@@ -197,6 +197,9 @@ describe('the portal', () => {
     'http://elsewhere.example/x/%2e%2e/oauth/introspect',
     'http://elsewhere.example\\oauth/introspect',
     'http://elsewhere.example/oauth/introspect#here',
+    'http:///x/oauth/introspect',
+    'http://user:password@elsewhere.example/oauth/introspect',
+    'http:/oauth/introspect',
   ])('does not treat %s as an endpoint', async (target) => {
     const response = await raw(portal.url, 'POST', target);
     expect([400, 404]).toContain(response.status);

@@ -90,12 +90,15 @@ describe('the catalog', () => {
     }
   });
   // @shows API-2.5, API-7.1
-  test.each(['1', '2', '20', '99', '100'])('limit=%s returns at most that many products', async (limit) => {
-    const { data } = (await (await get(`/api/products?limit=${limit}`)).json()) as {
-      data: unknown[];
-    };
-    expect(data).toHaveLength(Math.min(Number(limit), 2));
-  });
+  test.each(['1', '2', '20', '99', '100'])(
+    'limit=%s returns at most that many products',
+    async (limit) => {
+      const { data } = (await (await get(`/api/products?limit=${limit}`)).json()) as {
+        data: unknown[];
+      };
+      expect(data).toHaveLength(Math.min(Number(limit), 2));
+    },
+  );
   // @shows API-2.5, API-4.4
   test.each([
     'limit=',

@@ -158,10 +158,13 @@ test.each([false, true])(
 );
 
 // @shows AS-12.11
-test.each(APPLICATIONS.slice(0, 3))('a guard() on %s adds WWW-Authenticate too', async (_, start) => {
-  const response = await fetch(`${await start()}/guarded`);
-  expect([response.status, response.headers.get(EXPOSED)]).toEqual([
-    401,
-    `${THEIRS}, WWW-Authenticate`,
-  ]);
-});
+test.each(APPLICATIONS.slice(0, 3))(
+  'a guard() on %s adds WWW-Authenticate too',
+  async (_, start) => {
+    const response = await fetch(`${await start()}/guarded`);
+    expect([response.status, response.headers.get(EXPOSED)]).toEqual([
+      401,
+      `${THEIRS}, WWW-Authenticate`,
+    ]);
+  },
+);

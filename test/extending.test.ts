@@ -190,7 +190,11 @@ describe('a custom feature is refused', () => {
   });
 
   test.each([
-    ['has the name of a different endpoint', endpoint('oauth_server_par', '/own'), 'oauth_server_par'],
+    [
+      'has the name of a different endpoint',
+      endpoint('oauth_server_par', '/own'),
+      'oauth_server_par',
+    ],
     ['is at the path of one of the core', endpoint('own_token', '/oauth/token'), '/oauth/token'],
     ['is at the path of a different feature', endpoint('own_par', '/oauth/par'), '/oauth/par'],
     ['could be named as a route of the application', endpoint('transfer', '/transfer'), 'transfer'],

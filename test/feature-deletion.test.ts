@@ -164,16 +164,12 @@ async function tryWithout(feature: string, from: string): Promise<readonly Tried
 describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))(
   'the source code without %s',
   (folder) => {
-    test(
-      'compiles, and the core still works',
-      { timeout: 240_000 },
-      async () => {
-        for (const { without, compiled, statuses } of await tryWithout(folder, SERVER)) {
-          expect(compiled, `without ${without}`).toBe('');
-          expect(statuses, `without ${without}`).toEqual([200, 200, 200, 401]);
-        }
-      },
-    );
+    test('compiles, and the core still works', { timeout: 240_000 }, async () => {
+      for (const { without, compiled, statuses } of await tryWithout(folder, SERVER)) {
+        expect(compiled, `without ${without}`).toBe('');
+        expect(statuses, `without ${without}`).toEqual([200, 200, 200, 401]);
+      }
+    });
   },
 );
 

@@ -328,25 +328,22 @@ describe('the session of a person', () => {
   test.each([
     ['accept', 302],
     ['off', 200],
-  ])(
-    'is ignored for the scheme DPoP only if DPoP is on: dpop is %s',
-    async (dpop, status) => {
-      const config = oauthServerConfiguration.parse({
-        name: 'Host',
-        scopes: {},
-        key_path: path.join(folder, 'keys'),
-        dpop,
-      });
-      const { endpoints } = createAuthorizationServer({
-        publicUrl: ISSUER,
-        config,
-        host,
-        database,
-      });
-      const page = endpoints.find(({ path }) => path === '/oauth/applications');
-      const headers = { Authorization: 'DPoP invented' };
-      const response = await page?.handle(new Request(`${ISSUER}/oauth/applications`, { headers }));
-      expect(response?.status).toBe(status);
-    },
-  );
+  ])('is ignored for the scheme DPoP only if DPoP is on: dpop is %s', async (dpop, status) => {
+    const config = oauthServerConfiguration.parse({
+      name: 'Host',
+      scopes: {},
+      key_path: path.join(folder, 'keys'),
+      dpop,
+    });
+    const { endpoints } = createAuthorizationServer({
+      publicUrl: ISSUER,
+      config,
+      host,
+      database,
+    });
+    const page = endpoints.find(({ path }) => path === '/oauth/applications');
+    const headers = { Authorization: 'DPoP invented' };
+    const response = await page?.handle(new Request(`${ISSUER}/oauth/applications`, { headers }));
+    expect(response?.status).toBe(status);
+  });
 });

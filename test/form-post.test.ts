@@ -304,13 +304,16 @@ describe('a form_post request that cannot be answered with a form', () => {
   });
 
   // @shows AS-7.22
-  test.each(['a\r\nb', 'a\nb', 'a\rb', 'a\0b'])('is refused in the query for the state %j', async (state) => {
-    const { searchParams } = locationOf(await ada.get(url({ state })));
-    expect([searchParams.get('error'), searchParams.get('state')]).toEqual([
-      'invalid_request',
-      state,
-    ]);
-  });
+  test.each(['a\r\nb', 'a\nb', 'a\rb', 'a\0b'])(
+    'is refused in the query for the state %j',
+    async (state) => {
+      const { searchParams } = locationOf(await ada.get(url({ state })));
+      expect([searchParams.get('error'), searchParams.get('state')]).toEqual([
+        'invalid_request',
+        state,
+      ]);
+    },
+  );
 
   test('shows an error page if the redirect URI is not registered', async () => {
     const page = await ada.get(url({ redirect_uri: 'https://evil.example/' }));

@@ -468,7 +468,11 @@ describe('the history checker, for a simulated server', () => {
       { ignoresReplays: true },
       'alive after a replay',
     ],
-    ['sometimes uses up a token for which it returns 503', { spendsUnavailable: true }, 'refused after 503'],
+    [
+      'sometimes uses up a token for which it returns 503',
+      { spendsUnavailable: true },
+      'refused after 503',
+    ],
   ])('finds the fault of a server that %s', (_, faults, expected) => {
     const found = new Map<Promised, number>(PROMISES.map((promise) => [promise, 0]));
     for (let seed = 1; seed <= SEEDS; seed += 1) {

@@ -443,26 +443,23 @@ describe('an imported client secret that another server had hashed', () => {
     ['PBKDF2 as Django writes it', () => django()],
     ['PBKDF2 of fewer iterations', () => django(10)],
     ['what the host’s own hasher made', () => CHEAP.hash(SECRET)],
-  ] as const)(
-    'works, while a wrong secret or the hash itself fails: %s',
-    async (_, make) => {
-      const hash = await make();
-      const about = hashed(hash);
-      expect(await take([about])).toMatchObject({ written: true, clients: [{ problem: null }] });
-      expect(await status(clientOf(about))).toBe(200);
-      const kept = (await portal.server.clients.find(idOf(about)))?.secretHash ?? '';
-      const value = hash.replace(/^.*[:$]/, '');
-      const readElsewhere = [
-        hash,
-        value,
-        Buffer.from(value, 'base64').toString('hex'),
-        kept,
-        `${SECRET} `,
-      ];
-      for (const wrong of readElsewhere)
-        expect(await status(clientOf(about, wrong)), wrong).toBe(401);
-    },
-  );
+  ] as const)('works, while a wrong secret or the hash itself fails: %s', async (_, make) => {
+    const hash = await make();
+    const about = hashed(hash);
+    expect(await take([about])).toMatchObject({ written: true, clients: [{ problem: null }] });
+    expect(await status(clientOf(about))).toBe(200);
+    const kept = (await portal.server.clients.find(idOf(about)))?.secretHash ?? '';
+    const value = hash.replace(/^.*[:$]/, '');
+    const readElsewhere = [
+      hash,
+      value,
+      Buffer.from(value, 'base64').toString('hex'),
+      kept,
+      `${SECRET} `,
+    ];
+    for (const wrong of readElsewhere)
+      expect(await status(clientOf(about, wrong)), wrong).toBe(401);
+  });
 
   // @shows AS-41.3
   test('is stored as a hash of the hash, so that it cannot be read from the store', async () => {
@@ -575,31 +572,34 @@ describe('an empty client secret', () => {
   ];
 
   // @shows AS-9.11, AS-9.3
-  test.each(HASHES)('is never accepted, even if its hash was imported earlier: %s', async (_, hash) => {
-    const id = await importedBefore(await hash());
-    const own = await registerClient(portal);
-    const cost = async (of: string, secret: string) => {
-      const before = verified;
-      expect(await status({ id: of, secret })).toBe(401);
-      return verified - before;
-    };
-    const wrong = await cost(own.id, 'a wrong one');
-    expect([await cost(id, ''), await cost(id, ' '), await cost(id, '\u3000')]).toEqual([
-      wrong,
-      wrong,
-      wrong,
-    ]);
-    for (const endpoint of ['introspect', 'revoke']) {
-      const response = await fetch(`${portal.url}/oauth/${endpoint}`, {
-        method: 'POST',
-        headers: { Authorization: `Basic ${btoa(`${id}:`)}` },
-        body: new URLSearchParams({ token: 'any' }),
-      });
-      expect(response.status).toBe(401);
-    }
-    const posted = { grant_type: 'client_credentials', client_id: id, client_secret: '' };
-    expect((await requestToken(portal, null, posted)).status).toBe(401);
-  });
+  test.each(HASHES)(
+    'is never accepted, even if its hash was imported earlier: %s',
+    async (_, hash) => {
+      const id = await importedBefore(await hash());
+      const own = await registerClient(portal);
+      const cost = async (of: string, secret: string) => {
+        const before = verified;
+        expect(await status({ id: of, secret })).toBe(401);
+        return verified - before;
+      };
+      const wrong = await cost(own.id, 'a wrong one');
+      expect([await cost(id, ''), await cost(id, ' '), await cost(id, '\u3000')]).toEqual([
+        wrong,
+        wrong,
+        wrong,
+      ]);
+      for (const endpoint of ['introspect', 'revoke']) {
+        const response = await fetch(`${portal.url}/oauth/${endpoint}`, {
+          method: 'POST',
+          headers: { Authorization: `Basic ${btoa(`${id}:`)}` },
+          body: new URLSearchParams({ token: 'any' }),
+        });
+        expect(response.status).toBe(401);
+      }
+      const posted = { grant_type: 'client_credentials', client_id: id, client_secret: '' };
+      expect((await requestToken(portal, null, posted)).status).toBe(401);
+    },
+  );
 
   // @shows AS-41.9
   test('imported by an earlier release is reported by the doctor until it is replaced', async () => {

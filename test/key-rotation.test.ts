@@ -148,10 +148,7 @@ describe('a crash of the machine', () => {
   test.each([
     ['a new key', () => keys().generate()],
     ['a staged key', () => keys().rotate()],
-    [
-      'an immediate replacement, and restores no old key',
-      () => keys().rotate({ now: true }),
-    ],
+    ['an immediate replacement, and restores no old key', () => keys().rotate({ now: true })],
     [
       'the removal of an old key',
       async () => {

@@ -364,11 +364,7 @@ describe('a server is not started with KeySigners', () => {
       ],
       'at least 2048 bits',
     ],
-    [
-      'with an unknown algorithm',
-      [{ ...plain, algorithm: 'PS256' }],
-      'algorithm must be one of',
-    ],
+    ['with an unknown algorithm', [{ ...plain, algorithm: 'PS256' }], 'algorithm must be one of'],
     ['without a kid', [{ ...plain, kid: '' }], 'kid must be a non-empty string'],
     ['without a key', [{ ...plain, publicJwk: null }], 'publicJwk must be a public P-256 key'],
     ['with what signs nothing', [{ ...plain, sign: null }], 'sign must be a function'],

@@ -337,13 +337,16 @@ describe('custom messages of an application', () => {
     ['de.json', '{ "consent.allow": ', 'cannot be read: '],
     ['de.json', '[]', 'must be a JSON object with message keys and their texts'],
     ['no language.json', {}, 'its name is not a language tag'],
-  ])('prevent the start if they are invalid, with file and key: %s %j', async (name, content, problem) => {
-    const views = await viewsWith({ [name]: content });
-    const file = path.join(views, 'words', name);
-    await expect(
-      startApplication({ ...portal.definition, views }, { env: portal.env }),
-    ).rejects.toThrow(`${file}: ${problem}`);
-  });
+  ])(
+    'prevent the start if they are invalid, with file and key: %s %j',
+    async (name, content, problem) => {
+      const views = await viewsWith({ [name]: content });
+      const file = path.join(views, 'words', name);
+      await expect(
+        startApplication({ ...portal.definition, views }, { env: portal.env }),
+      ).rejects.toThrow(`${file}: ${problem}`);
+    },
+  );
 
   test('with an error are reported by the doctor, which names the section of the documentation', async () => {
     const app = await mkdtemp(path.join(folder, 'app-'));

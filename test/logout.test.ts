@@ -138,11 +138,14 @@ describe('RP-initiated logout with an ID token of the signed-in person', () => {
     ['Sec-Purpose', 'prefetch'],
     ['Sec-Purpose', 'prefetch;prerender'],
     ['Purpose', 'prefetch'],
-  ])('is not triggered by a browser that loads the page in advance (%s: %s)', async (name, value) => {
-    const response = await ada.get(logoutUrl({ id_token_hint: idToken }), { [name]: value });
-    expect(await textOf(response)).toContain('Sign out of');
-    expect(await isSignedIn(ada)).toBe(true);
-  });
+  ])(
+    'is not triggered by a browser that loads the page in advance (%s: %s)',
+    async (name, value) => {
+      const response = await ada.get(logoutUrl({ id_token_hint: idToken }), { [name]: value });
+      expect(await textOf(response)).toContain('Sign out of');
+      expect(await isSignedIn(ada)).toBe(true);
+    },
+  );
 
   // @shows AS-51.6
   test('works with the request that openid-client builds from the metadata', async () => {

@@ -192,19 +192,24 @@ const initialize = (version: string, sending: Sending = {}) =>
 
 describe('an MCP server without a resource', () => {
   // @shows MCP-16.1
-  test.each(VERSIONS)('in %s, reports the methods as unknown, and no capability', async (version) => {
-    const to = { at: plain, version, bearer: await plain.serviceToken() };
-    for (const method of ['resources/list', 'resources/templates/list', 'resources/read']) {
-      const { status, error } = await send(method, { uri: 'app://guide' }, to);
-      expect([status, error]).toEqual([
-        version === STATELESS ? 404 : 200,
-        { code: -32_601, message: 'Method not found' },
-      ]);
-    }
-    const { result } =
-      version === STATELESS ? await send('server/discover', {}, to) : await initialize(version, to);
-    expect(result?.['capabilities']).toEqual({ tools: {} });
-  });
+  test.each(VERSIONS)(
+    'in %s, reports the methods as unknown, and no capability',
+    async (version) => {
+      const to = { at: plain, version, bearer: await plain.serviceToken() };
+      for (const method of ['resources/list', 'resources/templates/list', 'resources/read']) {
+        const { status, error } = await send(method, { uri: 'app://guide' }, to);
+        expect([status, error]).toEqual([
+          version === STATELESS ? 404 : 200,
+          { code: -32_601, message: 'Method not found' },
+        ]);
+      }
+      const { result } =
+        version === STATELESS
+          ? await send('server/discover', {}, to)
+          : await initialize(version, to);
+      expect(result?.['capabilities']).toEqual({ tools: {} });
+    },
+  );
 });
 
 describe('the list of MCP resources', () => {
@@ -261,39 +266,44 @@ describe('reading an MCP resource', () => {
   });
 
   // @shows MCP-16.4
-  test.each(VERSIONS)('in %s, returns the error code of the version for an unknown URI', async (version) => {
-    for (const uri of [
-      'app://none',
-      'APP://guide',
-      'app://guide/',
-      'app://guide#',
-      'app://x/../guide',
-      'app:%2F%2Fguide',
-      ' app://guide',
-      '__proto__',
-      'constructor',
-      '',
-    ]) {
-      const headers = { 'Mcp-Name': uri === ' app://guide' ? '=?base64?IGFwcDovL2d1aWRl?=' : uri };
-      const { status, error } = await read(uri, { version, headers });
-      expect([uri, status, error]).toEqual([
-        uri,
-        200,
-        {
-          code: version === STATELESS ? -32_602 : -32_002,
-          message: 'No resource has this URI.',
-          data: { uri },
-        },
-      ]);
-    }
-    for (const params of [{}, { uri: 7 }, { uri: ['app://guide'] }, { uri: null }]) {
-      const { error } = await send('resources/read', params, { version });
-      expect(error).toEqual({
-        code: -32_602,
-        message: 'The parameters are not those of resources/read.',
-      });
-    }
-  });
+  test.each(VERSIONS)(
+    'in %s, returns the error code of the version for an unknown URI',
+    async (version) => {
+      for (const uri of [
+        'app://none',
+        'APP://guide',
+        'app://guide/',
+        'app://guide#',
+        'app://x/../guide',
+        'app:%2F%2Fguide',
+        ' app://guide',
+        '__proto__',
+        'constructor',
+        '',
+      ]) {
+        const headers = {
+          'Mcp-Name': uri === ' app://guide' ? '=?base64?IGFwcDovL2d1aWRl?=' : uri,
+        };
+        const { status, error } = await read(uri, { version, headers });
+        expect([uri, status, error]).toEqual([
+          uri,
+          200,
+          {
+            code: version === STATELESS ? -32_602 : -32_002,
+            message: 'No resource has this URI.',
+            data: { uri },
+          },
+        ]);
+      }
+      for (const params of [{}, { uri: 7 }, { uri: ['app://guide'] }, { uri: null }]) {
+        const { error } = await send('resources/read', params, { version });
+        expect(error).toEqual({
+          code: -32_602,
+          message: 'The parameters are not those of resources/read.',
+        });
+      }
+    },
+  );
 
   test('in 2026-07-28, requires the same resource in the header', async () => {
     const before = reads.length;
@@ -402,11 +412,14 @@ describe('access to an MCP resource', () => {
   }
 
   // @shows MCP-16.6
-  test.each(VERSIONS)('in %s, is 401 for a service if the resource is personal', async (version) => {
-    for (const uri of ['app://mine', 'app://orders', 'app://unmarked']) {
-      await expectRefused(read(uri, { version }), 401, 'error="invalid_token"');
-    }
-  });
+  test.each(VERSIONS)(
+    'in %s, is 401 for a service if the resource is personal',
+    async (version) => {
+      for (const uri of ['app://mine', 'app://orders', 'app://unmarked']) {
+        await expectRefused(read(uri, { version }), 401, 'error="invalid_token"');
+      }
+    },
+  );
 
   // @shows MCP-16.6
   test.each(VERSIONS)(

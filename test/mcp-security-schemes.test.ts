@@ -245,14 +245,17 @@ describe('with mcp:security_schemes, a call that the token does not allow', () =
 
 describe('with mcp:security_schemes, a refusal is still an HTTP error', () => {
   // @shows MCP-17.4
-  test.each([null, 'wrong'])('for a call with the token %j: 401 with the challenge', async (bearer) => {
-    ran.length = 0;
-    for (const name of ['open', 'mine', 'orders', 'unknown']) {
-      const refused = await call(name, { bearer });
-      expect([refused.status, refused.result, ran]).toEqual([401, undefined, []]);
-      expect(refused.headers.get('www-authenticate')).toContain(metadata(assistant));
-    }
-  });
+  test.each([null, 'wrong'])(
+    'for a call with the token %j: 401 with the challenge',
+    async (bearer) => {
+      ran.length = 0;
+      for (const name of ['open', 'mine', 'orders', 'unknown']) {
+        const refused = await call(name, { bearer });
+        expect([refused.status, refused.result, ran]).toEqual([401, undefined, []]);
+        expect(refused.headers.get('www-authenticate')).toContain(metadata(assistant));
+      }
+    },
+  );
 
   // @shows MCP-17.4
   test('for a call that no token would allow: 403 without a challenge', async () => {

@@ -923,13 +923,16 @@ describe('an MCP tool call', () => {
     ],
     [false, 'equal items at the start of a list', { ranks: [{ a: 1 }, { a: 1 }, 'a'] }],
     [true, 'thousands of objects, compared in linear time', { races: MANY }],
-  ] as const)('checks the arguments as JSON Schema specifies: %j for %s', async (isValid, _, args) => {
-    for (const dialect of ['202', '-07']) {
-      const { result } = await answerOf(send(calling(`priced_${dialect}`, args)));
-      const text = isValid ? /"text":"priced"/ : /"text":"The arguments do not match/;
-      expect(JSON.stringify(result)).toMatch(text);
-    }
-  });
+  ] as const)(
+    'checks the arguments as JSON Schema specifies: %j for %s',
+    async (isValid, _, args) => {
+      for (const dialect of ['202', '-07']) {
+        const { result } = await answerOf(send(calling(`priced_${dialect}`, args)));
+        const text = isValid ? /"text":"priced"/ : /"text":"The arguments do not match/;
+        expect(JSON.stringify(result)).toMatch(text);
+      }
+    },
+  );
   // @shows MCP-5.7
   test('with invalid small arguments gets a small response', async () => {
     const nested = (levels: number): object =>
@@ -995,20 +998,23 @@ describe('an MCP tool call', () => {
     ['that is nothing', [null]],
     ['that cannot be written as JSON', [{ type: 'text', text: 'x', _meta: { a: 1n } }]],
     ['that are not list', 'text'],
-  ])('with the content block %s is a tool error for the caller, and one log line', async (_, blocks) => {
-    for (const [at, bearer] of [
-      [assistant, service],
-      [streaming, await streaming.serviceToken()],
-    ] as const) {
-      wrongBlocks = blocks;
-      const answer = await (await send(calling('wrong'), { at, bearer })).text();
-      expect(answer).toContain(
-        '{"content":[{"type":"text","text":"The tool failed."}],"isError":true}',
-      );
-      const log = await readFile(path.join(at.application.storageDirectory, 'app.log'), 'utf8');
-      expect(log).toContain('The tool wrong failed');
-    }
-  });
+  ])(
+    'with the content block %s is a tool error for the caller, and one log line',
+    async (_, blocks) => {
+      for (const [at, bearer] of [
+        [assistant, service],
+        [streaming, await streaming.serviceToken()],
+      ] as const) {
+        wrongBlocks = blocks;
+        const answer = await (await send(calling('wrong'), { at, bearer })).text();
+        expect(answer).toContain(
+          '{"content":[{"type":"text","text":"The tool failed."}],"isError":true}',
+        );
+        const log = await readFile(path.join(at.application.storageDirectory, 'app.log'), 'utf8');
+        expect(log).toContain('The tool wrong failed');
+      }
+    },
+  );
   test('returns content unchanged', async () => {
     const { result } = await answerOf(send(calling('picture')));
     expect(result).toEqual({ content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }] });
@@ -1119,13 +1125,10 @@ describe('mcp:tool_timeout', () => {
   });
 
   // @shows MCP-5.9
-  test.each([0, 1.5, '60', 86_401])(
-    'cannot be configured as %s',
-    async (limit) => {
-      const config = { mcp: { tool_timeout: limit } };
-      await expect(startAssistant({ config })).rejects.toThrow('mcp:tool_timeout: ');
-    },
-  );
+  test.each([0, 1.5, '60', 86_401])('cannot be configured as %s', async (limit) => {
+    const config = { mcp: { tool_timeout: limit } };
+    await expect(startAssistant({ config })).rejects.toThrow('mcp:tool_timeout: ');
+  });
 });
 
 describe('mcp:transport:streaming', () => {
@@ -1222,13 +1225,16 @@ describe('MCP batches', () => {
   const batch = [calling('echo', { text: 'one' }), { ...calling('echo', { text: 'two' }), id: 2 }];
 
   // @shows MCP-8.8
-  test.each(['2025-03-26', undefined])('under %s get a response for every message', async (version) => {
-    const response = await send(batch, { headers: { 'MCP-Protocol-Version': version } });
-    expect(await response.json()).toMatchObject([
-      { id: 1, result: { content: [{ text: 'one' }] } },
-      { id: 2, result: { content: [{ text: 'two' }] } },
-    ]);
-  });
+  test.each(['2025-03-26', undefined])(
+    'under %s get a response for every message',
+    async (version) => {
+      const response = await send(batch, { headers: { 'MCP-Protocol-Version': version } });
+      expect(await response.json()).toMatchObject([
+        { id: 1, result: { content: [{ text: 'one' }] } },
+        { id: 2, result: { content: [{ text: 'two' }] } },
+      ]);
+    },
+  );
   // @shows MCP-8.8
   test('get a list as response, even if only one message needs one (JSON-RPC 2.0 section 6)', async () => {
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };

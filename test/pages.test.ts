@@ -96,6 +96,8 @@ describe('branding', () => {
     expect(shown.headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
     const other = await fetch(`${portal.url}${logo}x`);
     expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-cache']);
+    const own = await fetch(`${portal.url}${logo}x`, { headers: { Cookie: 'session=1' } });
+    expect(own.headers.get('cache-control')).toBe('private, no-cache');
     const etag = served.headers.get('etag') ?? '';
     const again = await fetch(`${portal.url}${logo}`, { headers: { 'If-None-Match': etag } });
     expect([again.status, await again.text()]).toEqual([304, '']);

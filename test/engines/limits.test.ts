@@ -26,36 +26,39 @@ test.each([
   ['lock_timeout', POSTGRES, "ALTER ROLE portico SET lock_timeout = '300ms'"],
   ['max_statement_time', MARIADB, 'SET GLOBAL max_statement_time = 0.4'],
   ['innodb_lock_wait_timeout', MARIADB, 'SET GLOBAL innodb_lock_wait_timeout = 1'],
-] as const)('a server whose %s ends lock waits leads to no wrong response', async (limit, engine, setting) => {
-  const server = await engine.start();
-  onTestFinished(() => server.close());
-  const portal = await startPortal({ databaseServer: server.url });
-  onTestFinished(() => portal.close());
-  const url = new URL(portal.env['DATABASE_URL'] ?? '');
-  const administrator = openDatabase(url.href, { directory: '/' });
-  onTestFinished(() => administrator.close());
-  if (engine === POSTGRES) {
-    // The session that ends the test has no limit.
-    await administrator.execute('CREATE ROLE portico SUPERUSER LOGIN');
-    url.username = 'portico';
-  }
-  await administrator.execute(setting);
-  const { other, process: serving } = await startBeside(portal, { DATABASE_URL: url.href });
-  onTestFinished(async () => void (await serving.stop('SIGKILL')));
-  const processes = { portal, urls: [other.url] };
-  const broken = await timesUnderLoad(
-    SCALE.clusterFaults,
-    `${engine.label}, ${limit}`,
-    processes,
-    async (load) => {
-      await administrator.withoutTimeout().transaction(async (connection) => {
-        await connection.execute(HOLDING[engine.name]);
-        await load.unavailable(ENDED);
-      });
-    },
-  );
-  expect(broken).toEqual([]);
-});
+] as const)(
+  'a server whose %s ends lock waits leads to no wrong response',
+  async (limit, engine, setting) => {
+    const server = await engine.start();
+    onTestFinished(() => server.close());
+    const portal = await startPortal({ databaseServer: server.url });
+    onTestFinished(() => portal.close());
+    const url = new URL(portal.env['DATABASE_URL'] ?? '');
+    const administrator = openDatabase(url.href, { directory: '/' });
+    onTestFinished(() => administrator.close());
+    if (engine === POSTGRES) {
+      // The session that ends the test has no limit.
+      await administrator.execute('CREATE ROLE portico SUPERUSER LOGIN');
+      url.username = 'portico';
+    }
+    await administrator.execute(setting);
+    const { other, process: serving } = await startBeside(portal, { DATABASE_URL: url.href });
+    onTestFinished(async () => void (await serving.stop('SIGKILL')));
+    const processes = { portal, urls: [other.url] };
+    const broken = await timesUnderLoad(
+      SCALE.clusterFaults,
+      `${engine.label}, ${limit}`,
+      processes,
+      async (load) => {
+        await administrator.withoutTimeout().transaction(async (connection) => {
+          await connection.execute(HOLDING[engine.name]);
+          await load.unavailable(ENDED);
+        });
+      },
+    );
+    expect(broken).toEqual([]);
+  },
+);
 
 // @shows AS-18.21
 test.each([

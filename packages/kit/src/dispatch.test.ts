@@ -127,6 +127,14 @@ describe('a request', () => {
     },
   );
 
+  test('with the method HEAD cancels the body that the route returned', async () => {
+    let cancelled = false;
+    const body = () => new ReadableStream({ cancel: () => void (cancelled = true) });
+    const send = serving(() => new Response(body()));
+    expect(await (await send({ method: 'HEAD' })).text()).toBe('');
+    expect(cancelled).toBe(true);
+  });
+
   test.each<[RouteKind, string]>([
     ['application', 'outer inner one'],
     ['plugin', 'one'],

@@ -172,7 +172,9 @@ function withCookies(response: Response, cookies: readonly string[]): Response {
 
 function withoutBody(request: Request, response: Response): Response {
   if (request.method !== 'HEAD') return response;
-  const { status, statusText, headers } = response;
+  const { status, statusText, headers, body } = response;
+  // Otherwise, what the body reads from stays open, for example a file.
+  body?.cancel().catch(() => undefined);
   return new Response(null, { status, statusText, headers });
 }
 

@@ -64,6 +64,9 @@ export class SessionRows {
     const signedIn = authentication === null ? null : JSON.stringify(authentication);
     const { provider = null, id = null } = person ?? {};
     const hasEnded = replaced !== null && replaced.secret !== secret;
+    // Before the session is stored, because an error must not lose a stored session.
+    this.#inserts += 1;
+    if (this.#inserts % INSERTS_PER_SWEEP === 0) await this.#sweep(now);
     const committed = await this.#database.transaction(async (connection) => {
       if (replaced !== null) await remove(connection, replaced.idHash);
       await connection.execute(
@@ -75,8 +78,6 @@ export class SessionRows {
       return hasEnded ? this.#end(connection, replaced) : null;
     });
     await committed?.();
-    this.#inserts += 1;
-    if (this.#inserts % INSERTS_PER_SWEEP === 0) await this.#sweep(now);
   }
 
   async extend(idHash: string, expiresAt: number): Promise<void> {

@@ -281,6 +281,27 @@ describe('signing out', () => {
   });
 });
 
+test('a visitor keeps the session if removing expired ones fails before a sign-in', async () => {
+  const failing = {
+    ...database,
+    execute: async (statement: string, values?: readonly (string | number | null)[]) => {
+      if (statement.includes('expires_at <= ? ORDER BY')) throw new Error('The disk is full');
+      return database.execute(statement, values);
+    },
+    transaction: database.transaction.bind(database),
+  } as OpenedDatabase;
+  const scope = { secure: true, basePath: '' };
+  const sessions = new Sessions(failing, LIFETIME, scope, ['DPoP'], () => now, tellsEnd);
+  shared = sessions;
+  const visitor = visit();
+  const secret = await visitor.secret();
+  for (let count = 0; count < 18; count += 1) await visit().secret();
+  const stored = await rows();
+  await expect(visit(idOf(visitor)).signIn(ADA, {})).rejects.toThrow('The disk is full');
+  expect(await rows()).toBe(stored);
+  expect(await visit(idOf(visitor)).existingSecret()).toBe(secret);
+});
+
 test('every twentieth new session removes up to 100 expired ones', async () => {
   for (let count = 0; count < 120; count += 1)
     await database.execute(

@@ -1,5 +1,5 @@
 import type { Events } from 'portico';
-import { Event, FailedAttempts } from 'portico/extension';
+import { currentCaller, Event, FailedAttempts } from 'portico/extension';
 import type { Log } from '@portico/sql';
 import { describe, expect, test } from 'vitest';
 import type { Accounts } from '../contracts.ts';
@@ -14,7 +14,9 @@ const USER = { reference: ADA, isActive: () => true, getProfile: () => ({}) };
 function guarded() {
   const time = { now: 0 };
   const said: unknown[] = [];
+  const callers: (string | null)[] = [];
   const check: Accounts['authenticate'] = async (identifier, password, names) => {
+    callers.push(currentCaller());
     if (!/ada/i.test(identifier)) return null;
     names?.(ADA);
     return password === 'correct' ? USER : null;
@@ -32,7 +34,7 @@ function guarded() {
   const accounts = guardSignIn(own, attempts, events, log);
   const authenticate = (identifier: string, password: string) =>
     accounts.authenticate(identifier, password);
-  return { time, said, authenticate };
+  return { time, said, callers, authenticate };
 }
 
 /** Runs work in a request from this address, with this browser. */
@@ -104,6 +106,18 @@ describe('a sign-in in a request', () => {
       await expect(during(address, known, wrong('ada'))).rejects.toThrow(SignInSlowedError);
     expect(await during('192.0.2.1', known, wrong('grace ada'))).toBeNull();
     expect(await during('192.0.2.2', unknown, wrong('ada'))).toBeNull();
+  });
+
+  // With one queue for each account, a network with many accounts would delay all other networks.
+  test('of a known browser waits in one queue for all accounts of the network', async () => {
+    const { callers, authenticate } = guarded();
+    for (const address of ['192.0.2.1', '192.0.2.2'])
+      for (const identifier of ['ada', 'grace ada'])
+        await during(address, known, () => authenticate(identifier, 'wrong'));
+    await during('192.0.2.1', unknown, () => authenticate('ada', 'wrong'));
+    const [first, second, third, fourth, other] = callers;
+    expect([second, fourth]).toEqual([first, third]);
+    expect(new Set([first, third, other]).size).toBe(3);
   });
 
   test('makes the browser known only if the password is right', async () => {

@@ -66,7 +66,7 @@ export function guardSignIn(
     const account = accountKey(identifier);
     const isKnown = (await browser?.knows(account)) ?? false;
     const { keys, caller } = isKnown
-      ? countedByBrowser(account)
+      ? countedByBrowser(account, address)
       : countedByNetwork(account, address);
     let person: PersonReference | null = null;
     // Never pass an empty password to the provider, because it might accept it. Check a random
@@ -129,7 +129,11 @@ function countedByNetwork(account: string, address: string | null): Counted {
  * Counts the attempts from a known browser separately, so that other users on the same network
  * cannot slow them down.
  */
-function countedByBrowser(account: string): Counted {
+function countedByBrowser(account: string, address: string | null): Counted {
   const known = JSON.stringify(['known', account]);
-  return { keys: [{ key: known, free: FREE_FAILURES.account }], caller: known };
+  return {
+    keys: [{ key: known, free: FREE_FAILURES.account }],
+    // One queue for each network: with many accounts, a network must not get many turns.
+    caller: JSON.stringify(['known', findNetwork(address)]),
+  };
 }

@@ -38,7 +38,10 @@ export class GrantableScopes {
   ): Promise<ScopesToAsk & { readonly choices: ChoosableScopes | undefined }> {
     const before = await this.#allowedBefore(client, person, request.audience);
     const { scopeChoices, binding } = this.#additions;
-    const kept = usableScopes(before.filter(isKept), request, binding);
+    const earlier = before.filter(isKept);
+    // A client that always proves a key does so without naming the key in the request.
+    const isProver = binding?.offer.required === true || client.dpopBoundAccessTokens;
+    const kept = isProver ? earlier : usableScopes(earlier, request, binding);
     const wanted = kept.length === 0 ? request.scopes : union(request.scopes, kept);
     const choices = choicesFor(scopeChoices, request, client, wanted, binding);
     const shown = choices === undefined ? wanted : union(wanted, choices.added);

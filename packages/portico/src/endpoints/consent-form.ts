@@ -91,9 +91,8 @@ export class ConsentForm {
     const pending = await this.#saved.requirePending(requestId, visitor);
     const begun = await this.#waiting.begin(visitor.request, this.#sameRequest(pending));
     const returnTo = this.#trips.returnPath(begun.requestId);
-    const next = await host.signOut(visitor.request, returnTo);
-    // End the request last. If signing out fails, the person can still answer it.
     await this.#saved.end(pending);
+    const next = await host.signOut(visitor.request, returnTo);
     const reply =
       next === null
         ? await this.#replies.signOutFirst(visitor.request, returnTo)

@@ -6,15 +6,17 @@
  */
 export function isLiteralTarget(target: string): boolean {
   const from = target.startsWith('/') ? target : target.replace(AUTHORITY, '');
+  if (!/^(?:[/?]|\*?$)/.test(from)) return false;
   const query = from.indexOf('?');
   return !REWRITTEN.test(query < 0 ? from : from.slice(0, query));
 }
 
 /**
  * Matches the start of a request target in absolute form, which clients send to proxies (RFC 9112
- * section 3.2.2).
+ * section 3.2.2). Does not match an empty authority or one with a user name, because a URL parser
+ * would read a different path or refuse the URL.
  */
-const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\]*/;
+const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\@]+/;
 const REWRITTEN = /[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /** Returns the percent-encoded path of a request's URL. The URL must be absolute and normalized. */

@@ -92,7 +92,9 @@ function logoResponse(request: Request, { bytes, type, version }: LogoFile): Res
   const headers = {
     'Cache-Control': isVersioned
       ? publicCacheControl(request, `max-age=${A_YEAR}, immutable`)
-      : 'no-cache',
+      : request.headers.has('cookie')
+        ? 'private, no-cache'
+        : 'no-cache',
     ETag: etag,
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'X-Content-Type-Options': 'nosniff',
