@@ -275,7 +275,7 @@ describe('a release', () => {
       });
 
       // A run can fail after some packages. The next run publishes the others.
-      test('skips the packages and the page that an earlier run published', async () => {
+      test('skips the packages that an earlier run published', async () => {
         const published = path.join(folder, 'published');
         const packages = [file('.tgz'), path.join(output, `portico-sql-${VERSION}.tgz`)];
         const { stdout } = await run('npm', ['pack', '--dry-run', '--json', ...packages]);
@@ -289,8 +289,8 @@ describe('a release', () => {
         expect(code).toBe(0);
         const all = readdirSync(output).filter((each) => each.endsWith('.tgz'));
         expect(calls).toHaveLength(all.length - packages.length + 1);
-        for (const each of packages)
-          expect(calls.join('\n')).not.toContain(`/${path.basename(each)} `);
+        const publishing = calls.filter((call) => call.startsWith('npm publish ')).join('\n');
+        for (const each of packages) expect(publishing).not.toContain(`/${path.basename(each)} `);
       });
 
       test('publishes a package again if the published one has different bytes, so that npm refuses it', async () => {
