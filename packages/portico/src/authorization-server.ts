@@ -150,8 +150,9 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   resource(url: string): ProtectedApi;
   /**
-   * Tells the server that your application mounts it. Every mount calls this method. With
-   * `APP_ENV=dev`, the server then prints a warning to standard error if migrations are missing.
+   * Tells the server that your application has mounted it. The mount for each framework calls this
+   * method. With `APP_ENV=dev`, the server then prints a warning to standard error if migrations
+   * are missing.
    */
   mounted(): void;
   /**

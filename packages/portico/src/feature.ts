@@ -359,7 +359,7 @@ export interface Contribution {
    * kind of message.
    */
   readonly deliveries?: Readonly<Record<string, Deliver>>;
-  /** The rows of the feature that expire. The server removes them after they have expired. */
+  /** The feature's rows that can expire. The server removes them after they have expired. */
   readonly expiring?: ExpiringRows;
   /** Whether the feature records values that can be used only once, for example DPoP proofs. */
   readonly usesOnce?: boolean;

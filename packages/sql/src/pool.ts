@@ -71,8 +71,8 @@ export function numberOrNull(found: unknown): number | null {
 export const LONGER_THAN_THE_SERVER = 1000;
 
 /**
- * An engine that uses a server's connections. Each statement outside a transaction, and each
- * transaction, uses a separate connection.
+ * A database engine with a pool of connections to a database server. Each statement outside a
+ * transaction, and each transaction, uses a separate connection.
  */
 export class PoolEngine implements Engine {
   readonly #openPool: () => Promise<Pool>;

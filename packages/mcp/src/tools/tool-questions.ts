@@ -170,7 +170,7 @@ function needed({ method, params }: InputRequest): readonly [Capability, string 
 
 /**
  * Whether the client has declared a capability. `elicitation: {}` means that the client can show
- * forms (MCP, Elicitation, Capabilities).
+ * forms (section "Capabilities" of elicitation in the MCP specification).
  */
 export function canDo(
   declared: ClientCapabilities,

@@ -8,7 +8,7 @@ export type ConfigValue = unknown;
 export type ConfigMap = { readonly [key: string]: ConfigValue };
 
 /**
- * The environment variables. Variables of the process override those in `.env`. If `.env.local`
- * exists, it is read instead of `.env`.
+ * The environment variables. Variables that are already set in the process override those in
+ * `.env`. If `.env.local` exists, it is read instead of `.env`.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;

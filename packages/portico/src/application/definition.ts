@@ -77,7 +77,10 @@ export interface Configuration {
   readonly branding: Branding | null;
 }
 
-/** What an application needs to start: its configuration, and open resources. */
+/**
+ * What an application needs before it can start: its configuration, and resources that are already
+ * open, such as the database.
+ */
 export interface ApplicationParts {
   /** The application's definition. */
   readonly definition: ApplicationDefinition;

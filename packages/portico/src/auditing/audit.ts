@@ -2,7 +2,7 @@ import type { Log } from '@portico/sql';
 import type { PersonReference } from '../person.ts';
 
 /**
- * The name of the event that the kit emits for each AuditEvent. Listen with
+ * The name of the event that the application emits for each AuditEvent. Listen with
  * `application.events.on(AUDIT, (event) => …)`.
  */
 export const AUDIT = 'oauth_server.audit';

@@ -94,8 +94,8 @@ export class Consent {
   }
 
   /**
-   * Returns an earlier authorization that covers all of these scopes, because the person has
-   * allowed them on the consent page. Returns null if the server must show the consent page.
+   * Returns an earlier authorization in which the person has already allowed all of these scopes.
+   * Returns null if the server must show the consent page.
    */
   async #findPrior(
     asked: AuthorizationRequest,

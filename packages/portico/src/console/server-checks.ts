@@ -137,7 +137,8 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
   if (process.platform === 'win32') return null;
   const { directory } = files;
   const { owner, foreign } = await files.owners().catch(() => ({ owner: null, foreign: [] }));
-  // If root owns the directory, the keys in it may belong to the user that runs the server.
+  // If root owns the directory, its keys are also allowed to belong to the user that runs the
+  // server.
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const named = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(

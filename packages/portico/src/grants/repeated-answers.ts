@@ -24,9 +24,9 @@ export interface SecondUses {
   /** Encrypts the first response. The store saves the result. */
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
   /**
-   * Returns the first response again if the server may repeat it, or null if this use is a replay.
-   * Throws if the server would now reject the request, or if the request differs from the first
-   * one. In that case, the authorization stays active.
+   * Returns the first response again if the client is allowed to repeat this request, or null if
+   * this use of the token is a replay. Throws if the server would now reject the request, or if the
+   * request differs from the first one. When it throws, the authorization stays active.
    */
   answer(
     request: TokenRequest,

@@ -20,7 +20,8 @@ export function imageFacts(bytes: Uint8Array): ImageFacts | null {
   try {
     return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
   } catch (error) {
-    // A RangeError means that the data ends before the image's size.
+    // A RangeError means that the data ends before the bytes that contain the image's width and
+    // height.
     if (error instanceof RangeError) return null;
     throw error;
   }

@@ -31,8 +31,8 @@ export function readRequestLine(request: Request): RequestLine {
 }
 
 /**
- * Returns an object that identifies a request. It is the same object for all Requests that were
- * created from one Node message.
+ * Returns an object that identifies the HTTP request. All `Request` objects that were created from
+ * the same Node message share this object.
  */
 export function findSource(request: Request): object {
   return messages.of(request) ?? request;

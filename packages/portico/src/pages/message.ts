@@ -29,8 +29,8 @@ export const PLURAL_CATEGORIES: readonly string[] = ['zero', 'one', 'two', 'few'
 const PLACEHOLDER = /\{([a-z_]+)\}/;
 
 /**
- * Splits a message into texts and names of placeholders, which alternate. The first and the last
- * item are texts, which may be empty.
+ * Splits a message into an alternating list of texts and placeholder names. The first and the last
+ * item are always texts, which may be empty.
  */
 export function messageParts(text: string): readonly string[] {
   return text.split(PLACEHOLDER);

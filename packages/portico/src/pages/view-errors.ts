@@ -147,7 +147,7 @@ function unbalanced(blocks: readonly Block[]): Place | null {
 }
 
 /**
- * Finds the place of a syntax error by compiling the code that the engine generates from the view.
+ * Locates a syntax error in a view by compiling the code that the engine generates from the view.
  */
 function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;

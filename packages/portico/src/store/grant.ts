@@ -233,8 +233,9 @@ export type Death =
   | 'client revoked'
   | 'authorization revoked'
   /**
-   * The client is no longer registered for the grant that started the access: `client_credentials`
-   * or `authorization_code`. Never `refresh_token`, because access does not start with it.
+   * The client is no longer registered for the grant with which it first got access:
+   * `client_credentials` or `authorization_code`. This is never `refresh_token`, which only
+   * continues access.
    */
   | 'grant removed';
 

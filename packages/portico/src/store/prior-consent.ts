@@ -33,7 +33,10 @@ export type ConsentAnswered = (
   allowed: readonly string[],
 ) => Promise<void>;
 
-/** An earlier authorization that covers a new one, so that the server skips the consent page. */
+/**
+ * An earlier authorization that covers a new request. The server can therefore skip the consent
+ * page.
+ */
 export interface PriorAuthorization {
   readonly id: string;
   /** The earlier authorization's details. */

@@ -39,8 +39,8 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
  */
 function createForOwnerOnly(file: string): void {
   makeFolder(path.dirname(file));
-  // Check this first instead of opening the file exclusively. An exclusive open would fail for a
-  // link to a file that does not exist yet.
+  // Check first whether the file exists. Opening it with `O_EXCL` would fail for a link to a file
+  // that does not exist yet.
   if (existsSync(file)) return;
   try {
     closeSync(openToAppend(file));

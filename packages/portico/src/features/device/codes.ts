@@ -18,7 +18,10 @@ export interface DeviceRequest {
   readonly network: string;
   readonly begunAt: number;
   readonly expiresAt: number;
-  /** The user's answer, or `void`. Null while the request is waiting. */
+  /**
+   * The user's answer, or `void` if the request can no longer be answered. Null while the request
+   * waits for the user.
+   */
   readonly outcome: Outcome | null;
   /**
    * The id of the authorization, and the hash of its code. Null unless the user has allowed the

@@ -10,8 +10,8 @@ export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** The form fields that this feature replaces with others. */
 const CHANGED = ['grant_type', 'assertion'] as const;
 /**
- * Form fields that authenticate the client in another way. This feature leaves a request with one
- * of these fields unchanged.
+ * The form fields of other client authentication methods. This feature ignores requests that
+ * contain one of them.
  */
 const CREDENTIALS = ['client_secret', 'client_assertion', 'client_assertion_type'] as const;
 

@@ -30,9 +30,7 @@ export const RETRIED = 'portico.retried';
 export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';
 
-/**
- * The names of the database engines in the semantic conventions. MariaDB uses the name of MySQL.
- */
+/** The names of the database engines in the semantic conventions. MariaDB is reported as MySQL. */
 const SYSTEMS: Readonly<Record<SqlDialect, string>> = {
   sqlite: 'sqlite',
   postgres: 'postgresql',
