@@ -322,7 +322,7 @@ describe('oauth:restored', () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const { code, stderr } = await portico(['oauth:restored'], { cwd: PORTAL, env: portal.env });
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Add --yes')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('To confirm, add --yes')]);
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
   });
 });

@@ -323,7 +323,7 @@ import { fromMysql, fromPostgres } from 'portico';
       });
       expect([status, stderr]).toEqual([
         1,
-        expect.stringMatching(new RegExp(`^The .*\n.*${LEAST}; .*${OLD}.*\n$`)),
+        expect.stringMatching(new RegExp(`^The .*\n.*${LEAST}[;,] .*${OLD}.*\n$`)),
       ]);
     }
   });
