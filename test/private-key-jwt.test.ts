@@ -768,9 +768,9 @@ describe('a rejected assertion gets the same response each time, and the log has
     const assertion = assertionOf(id, key);
     expect((await ask(assertion)).status).toBe(200);
     expect(await reasonFor(await ask(assertion))).toBe('assertion refused: it was used before');
-    const nobody = 'f'.repeat(32);
-    expect(await reasonFor(await ask(assertionOf(nobody, key)))).toBe(
-      `assertion refused: no client has the id "${nobody}"`,
+    const unknown = 'f'.repeat(32);
+    expect(await reasonFor(await ask(assertionOf(unknown, key)))).toBe(
+      `assertion refused: no client has the id "${unknown}"`,
     );
     const secretOne = await registerClient(portal, {
       grants: ['client_credentials'],

@@ -7,7 +7,7 @@ import type {
   FoundBranding,
   ServedLogo,
 } from '../../pages/branding.ts';
-import { publicCacheControl } from '../../http/public-cache.ts';
+import { isForBrowserOnly, publicCacheControl } from '../../http/public-cache.ts';
 import type { BrandingConfig } from './config.ts';
 import { readLogo, type LogoFile } from './logo.ts';
 import { buildStyles } from './styles.ts';
@@ -92,9 +92,7 @@ function logoResponse(request: Request, { bytes, type, version }: LogoFile): Res
   const headers = {
     'Cache-Control': isVersioned
       ? publicCacheControl(request, `max-age=${A_YEAR}, immutable`)
-      : request.headers.has('cookie')
-        ? 'private, no-cache'
-        : 'no-cache',
+      : `${isForBrowserOnly(request) ? 'private, ' : ''}no-cache`,
     ETag: etag,
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'X-Content-Type-Options': 'nosniff',
