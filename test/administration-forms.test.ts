@@ -1,4 +1,4 @@
-// @engines sqlite: it is about forms; what a store does with an id that is used once is the same for every form
+// @engines sqlite: a form id is used once, in the same way for every form
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

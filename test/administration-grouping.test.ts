@@ -1,4 +1,4 @@
-// @engines sqlite: it is about the ends of pages; stored-access has the statements on every engine
+// @engines sqlite: it tests the ends of pages; test/stored-access.test.ts tests the statements
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PAGES, startAdministered, textOf } from './support/administration.ts';
 import { ADA, obtainTokens, registerClient, type RunningPortal } from './support/portal.ts';

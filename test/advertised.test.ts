@@ -1,4 +1,4 @@
-// @engines sqlite, long: it is about what is said of what is switched on, not about what is stored
+// @engines sqlite, long: the metadata depends on settings, not on the database
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

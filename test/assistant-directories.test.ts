@@ -1,4 +1,4 @@
-// @engines sqlite: directories look at tools, not at the database
+// @engines sqlite: the database makes no difference
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs npm: the programs see no difference
+// @engines sqlite, needs npm: the database makes no difference
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

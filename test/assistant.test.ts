@@ -1,4 +1,4 @@
-// @engines sqlite: the voice assistant plugin does not depend on the database
+// @engines sqlite: the database makes no difference
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: clients see no difference
+// @engines sqlite: the database makes no difference
 import {
   JoseKey,
   Keyset,

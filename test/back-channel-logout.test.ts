@@ -1,4 +1,4 @@
-// @engines all: the store keeps the sessions
+// @engines all: sessions are in the store
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';

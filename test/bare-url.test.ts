@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium go cargo python npm: clients see no difference
+// @engines sqlite, needs chromium go cargo python npm: the database makes no difference
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: paths, documents and names of cookies are the same on every engine
+// @engines sqlite: the database makes no difference
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// @engines sqlite: paths, documents and names of cookies are the same on every engine
+// @engines sqlite: the database makes no difference
 import { request } from 'node:http';
 import fc from 'fast-check';
 import * as oauth from 'oauth4webapi';

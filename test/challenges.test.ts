@@ -1,4 +1,4 @@
-// @engines sqlite: nothing of it is read from the database
+// @engines sqlite: the database makes no difference
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADA,

@@ -1,4 +1,4 @@
-// @engines sqlite, long: it loads applications, and asks no database of theirs
+// @engines sqlite, long: it loads applications, and does not use their database
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs npm: the applications come from their own generators, and are installed
+// @engines sqlite, needs npm: it installs applications from generators of other frameworks
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @engines servers, long: it installs Drizzle, TypeORM and Knex, and runs their commands against a server
+// @engines servers, long: it runs the commands of Drizzle, TypeORM and Knex on a server
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @engines sqlite: it reads the pictures and the pages
+// @engines sqlite: it only reads files
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

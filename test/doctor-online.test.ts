@@ -1,4 +1,4 @@
-// @engines sqlite, long: it asks over the network, and nothing of the database
+// @engines sqlite, long: it sends network requests, and does not use the database
 import { once } from 'node:events';
 import { readFile, rm, mkdtemp } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about Express, and what its versions do with a promise
+// @engines sqlite: the database makes no difference
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';

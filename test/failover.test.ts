@@ -1,4 +1,4 @@
-// @engines servers: it makes a database server of its own read-only, which SQLite has none of
+// @engines servers: it makes a database server read-only, which is not possible with SQLite
 import { openDatabase, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openApplicationPool } from './support/application-pool.ts';

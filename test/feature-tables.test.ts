@@ -1,4 +1,4 @@
-// @engines all: it creates tables on every engine
+// @engines all: it creates tables
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite, long: the parsers alone, and an application of their own
+// @engines sqlite, long: it runs the parsers, and its own application
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changedJson } from '../tools/fuzz/engine/json-mutations.ts';
 import { createRandom } from '../tools/fuzz/engine/random.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: it reads the pages
+// @engines sqlite: it only reads files
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

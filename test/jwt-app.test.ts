@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium: a browser sees no difference
+// @engines sqlite, needs chromium: the database makes no difference
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';

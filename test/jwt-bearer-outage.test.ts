@@ -1,4 +1,4 @@
-// @engines all: the store is lost while it records what an assertion gave
+// @engines all: the store fails while it records the result of an assertion
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   accountOf,

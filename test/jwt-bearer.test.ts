@@ -1,4 +1,4 @@
-// @engines all: the store keeps links, and what was ended
+// @engines all: links and revocations are in the store
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ClientChanges } from 'portico';
 import { accountsOf } from '../examples/portal/people.ts';

@@ -1,4 +1,4 @@
-// @engines all: the store keeps where people may return to
+// @engines all: post-logout redirect URIs are in the store
 import path from 'node:path';
 import * as openid from 'openid-client';
 import {

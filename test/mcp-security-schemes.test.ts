@@ -1,4 +1,4 @@
-// @engines sqlite: refusals of tools do not depend on the database
+// @engines sqlite: the database makes no difference
 import { readFile } from 'node:fs/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { ResourceInterface, ScopedToolInterface, ToolInterface } from '@portico/mcp';

@@ -1,4 +1,4 @@
-// @engines sqlite: what MCP keeps of a call is in no database
+// @engines sqlite: the database makes no difference
 import { readFile } from 'node:fs/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { ask, content, ToolError, type ToolCall, type ToolInterface } from '@portico/mcp';

@@ -1,4 +1,4 @@
-// @engines sqlite: tools and their messages do not depend on the database
+// @engines sqlite: the database makes no difference
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {

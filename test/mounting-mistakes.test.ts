@@ -1,4 +1,4 @@
-// @engines sqlite: it is about what a framework gives Portico, and what is logged of it
+// @engines sqlite: the database makes no difference
 import Koa from 'koa';
 import { describe, expect, test } from 'vitest';
 import type { Mount, RunningMount } from './support/mounts.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: what a door asks of the store is one question, which client-update.test.ts asks every engine
+// @engines sqlite: test/client-update.test.ts tests the statement on every engine
 import type { ScopedToolInterface } from '@portico/mcp';
 import { createResourceServer } from '@portico/resource-server';
 import type { ClientChanges } from 'portico';

@@ -1,4 +1,4 @@
-// @engines sqlite: a redirect URI is compared in the process
+// @engines sqlite: the database makes no difference
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about Nest, and asks the database nothing of its own
+// @engines sqlite: the database makes no difference
 import type { ServerResponse } from 'node:http';
 import {
   Catch,

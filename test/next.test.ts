@@ -1,4 +1,4 @@
-// @engines sqlite: it is about Next, and asks the database nothing of its own
+// @engines sqlite: the database makes no difference
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portico, type NextMount } from 'portico/next';
 import { BearerError, token, type AuthorizationServer } from 'portico';

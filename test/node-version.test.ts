@@ -1,4 +1,4 @@
-// @engines sqlite: no entry is loaded as far as a database
+// @engines sqlite: it stops before it opens a database
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

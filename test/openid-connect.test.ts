@@ -1,4 +1,4 @@
-// @engines sqlite: ID tokens and claims do not depend on the database
+// @engines sqlite: the database makes no difference
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';

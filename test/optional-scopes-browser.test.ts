@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium: what a page shows is the same whatever the database is
+// @engines sqlite, needs chromium: the database makes no difference
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-// @engines sqlite: the portal’s API does not depend on the database
+// @engines sqlite: the database makes no difference
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADA,

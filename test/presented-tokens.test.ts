@@ -1,4 +1,4 @@
-// @engines sqlite: how a token is judged that was found makes no difference to the database
+// @engines sqlite: the database makes no difference
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// @engines sqlite: it reads the sources
+// @engines sqlite: it only reads files
 import { describe, expect, test } from 'vitest';
 import {
   messagesOf,

@@ -1,4 +1,4 @@
-// @engines sqlite: it reads pages and comments
+// @engines sqlite: it only reads files
 import { describe, expect, test } from 'vitest';
 import { problemsOfPage, problemsOfSource } from '../tools/scripts/prose.ts';
 

@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium: a browser sees no difference
+// @engines sqlite, needs chromium: the database makes no difference
 import { createServer, type Server } from 'node:http';
 import * as openid from 'openid-client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';

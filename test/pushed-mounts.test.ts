@@ -1,4 +1,4 @@
-// @engines sqlite: a way of mounting makes no difference to a store
+// @engines sqlite: the database makes no difference
 import * as openid from 'openid-client';
 import { expect, test } from 'vitest';
 import { MOUNTS } from './support/mounts.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: what a line of the log says makes no difference to a store
+// @engines sqlite: the database makes no difference
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAdministered, type Administered } from './support/administration.ts';
 import {

@@ -1,4 +1,4 @@
-// @engines all: the store keeps what is remembered
+// @engines all: remembered consent is in the store
 import path from 'node:path';
 import {
   AUDIT,

@@ -1,4 +1,4 @@
-// @engines sqlite: what a token is for is decided in the code, and stored as with one audience
+// @engines sqlite: the database makes no difference
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorizationServerOf, token } from 'portico';

@@ -1,4 +1,4 @@
-// @engines sqlite: it reads the pages
+// @engines sqlite: it only reads files
 import { globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

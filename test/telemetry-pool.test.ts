@@ -1,4 +1,4 @@
-// @engines servers: SQLite has no pool of connections
+// @engines servers: SQLite has no connection pool
 import { expect, onTestFinished, test } from 'vitest';
 import { startPortal } from './support/portal.ts';
 import { record } from './support/telemetry.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite, long: what is measured of requests; telemetry-store.test.ts has what differs between stores
+// @engines sqlite, long: it measures requests; test/telemetry-store.test.ts tests the stores
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { token, type Telemetry } from 'portico';

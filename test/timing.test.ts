@@ -1,4 +1,4 @@
-// @engines sqlite, long: it measures this process, and the time of a server is not an engine's
+// @engines sqlite, long: it measures this process, which is the same on every engine
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';

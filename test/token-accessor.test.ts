@@ -1,4 +1,4 @@
-// @engines sqlite: what token() answers does not depend on the database
+// @engines sqlite: the database makes no difference
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { token } from 'portico';
 import { createClock } from './support/clock.ts';

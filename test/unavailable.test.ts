@@ -1,4 +1,4 @@
-// @engines servers: what a database server refuses, and what each refusal means
+// @engines servers: a database server refuses connections and statements
 import { openDatabase, type OpenedDatabase } from 'portico';
 import {
   afterAll,

@@ -1,4 +1,4 @@
-// @engines sqlite, needs go: it builds the linter of the workflows
+// @engines sqlite, needs go: it builds a linter for workflows
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: the token is checked as it is with client_credentials
+// @engines sqlite: the database makes no difference
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

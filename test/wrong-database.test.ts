@@ -1,4 +1,4 @@
-// @engines servers: a database server refuses what DATABASE_URL names, which SQLite cannot
+// @engines servers: a database server can refuse DATABASE_URL, and SQLite cannot
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

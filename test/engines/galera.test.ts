@@ -1,4 +1,4 @@
-// @engines clusters: it starts three nodes of MariaDB with Galera, kills one and cuts one off
+// @engines clusters: it starts three MariaDB nodes with Galera, kills one, and disconnects one
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openDatabase, type OpenedDatabase, type PersonReference } from 'portico';

@@ -1,4 +1,4 @@
-// @engines clusters: it puts PgBouncer between Portico and replicated PostgreSQL
+// @engines clusters: it puts PgBouncer between Portico and replicated PostgreSQL servers
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
 import type { RunningProcess } from '../support/console.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs npm: it installs AdonisJS and builds with it
+// @engines sqlite, needs npm: it installs AdonisJS, and builds with it
 import { holdStack } from '../support/stacks.ts';
 
 holdStack({

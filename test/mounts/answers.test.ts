@@ -1,4 +1,4 @@
-// @engines sqlite: it is about the answers of frameworks, and asks no store
+// @engines sqlite: the database makes no difference
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {

@@ -1,4 +1,4 @@
-// @engines sqlite, long: it installs Bun and runs on it
+// @engines sqlite, long: it installs Bun, and runs on it
 import { holdStack } from '../support/stacks.ts';
 
 holdStack({

@@ -1,4 +1,4 @@
-// @engines sqlite: a way of mounting makes no difference to a store; test/challenges.test.ts is about that
+// @engines sqlite: test/challenges.test.ts tests the same rules
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MOUNTS, type Mount, type RunningMount } from '../support/mounts.ts';
 import { NEST } from '../support/mounts/nest.ts';

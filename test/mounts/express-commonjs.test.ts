@@ -1,4 +1,4 @@
-// @engines sqlite, long: it installs Express and builds with its compiler
+// @engines sqlite, long: it installs Express, and compiles an application
 import { holdStack } from '../support/stacks.ts';
 
 holdStack({

@@ -1,4 +1,4 @@
-// @engines sqlite, long: it installs Nest on Fastify and builds with it
+// @engines sqlite, long: it installs Nest on Fastify, and builds with it
 import { holdStack } from '../support/stacks.ts';
 
 holdStack({

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about the requests and replies of frameworks, and asks no store
+// @engines sqlite: the database makes no difference
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';

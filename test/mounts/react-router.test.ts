@@ -1,4 +1,4 @@
-// @engines sqlite, long: it installs React Router and builds with it
+// @engines sqlite, long: it installs React Router, and builds with it
 import { holdStack } from '../support/stacks.ts';
 
 holdStack({

@@ -1,4 +1,4 @@
-// @engines sqlite: a way of mounting makes no difference to a store; test/resources.test.ts is about that
+// @engines sqlite: test/resources.test.ts tests the same rules
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

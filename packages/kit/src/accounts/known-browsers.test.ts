@@ -1,4 +1,4 @@
-// @engines sqlite: which cookie proves what; test/sign-in.test.ts shows what it changes
+// @engines sqlite: it tests cookies; test/sign-in.test.ts tests their effect
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: the rules of sessions; test/sign-in.test.ts and the tests of logout have the engines
+// @engines sqlite: it tests session rules; the logout tests run on every engine
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: a profile decides before anything is stored
+// @engines sqlite: nothing is stored
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

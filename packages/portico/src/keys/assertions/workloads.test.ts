@@ -1,4 +1,4 @@
-// @engines sqlite: names are compared without a database
+// @engines sqlite: the database makes no difference
 import { describe, expect, test } from 'vitest';
 import { matchesSubject, subjectProblem, trustDomainOf } from './workloads.ts';
 

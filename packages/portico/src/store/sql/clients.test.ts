@@ -1,4 +1,4 @@
-// @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
+// @engines sqlite: it tests each method; test/store-contract.test.ts runs on every engine
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Store } from '../../../../../test/support/store.ts';
 import type { Client, ClientLogo } from '../client.ts';
