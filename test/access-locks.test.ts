@@ -1,4 +1,4 @@
-// @engines servers: a statement waits for a row that another transaction holds
+// @engines servers: a statement waits for a row that another transaction has locked
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { someoneWaits, LOOKING_AT_LOCKS } from './support/database.ts';
 import {

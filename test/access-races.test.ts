@@ -1,4 +1,4 @@
-// @engines all, long: it races processes
+// @engines all, long: several processes race
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portico, ROOT, start } from './support/console.ts';

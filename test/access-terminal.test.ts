@@ -1,4 +1,4 @@
-// @engines sqlite, long: it is about what a terminal is asked
+// @engines sqlite, long: it tests the questions on a terminal
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';

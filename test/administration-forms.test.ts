@@ -1,4 +1,4 @@
-// @engines sqlite: it is about forms; what a store does with an id that is used once is the same for every form
+// @engines sqlite: it tests forms; the store treats the one-time ids of all forms alike
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

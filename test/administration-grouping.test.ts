@@ -1,4 +1,4 @@
-// @engines sqlite: it is about the ends of pages; stored-access has the statements on every engine
+// @engines sqlite: it tests full pages; stored-access.test.ts runs the statements on every engine
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PAGES, startAdministered, textOf } from './support/administration.ts';
 import { ADA, obtainTokens, registerClient, type RunningPortal } from './support/portal.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: it starts applications, and asks no database of theirs
+// @engines sqlite: it starts applications, but does not use their databases
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: a way of mounting makes no difference to a store
+// @engines sqlite: the store is the same in every mount
 import { expect, test } from 'vitest';
 import { doAt, PAGES, PERMISSION, startAdministered, textOf } from './support/administration.ts';
 import { MOUNTS } from './support/mounts.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: pages see no difference
+// @engines sqlite: pages are the same on every engine
 import { examine } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';

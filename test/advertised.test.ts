@@ -1,4 +1,4 @@
-// @engines sqlite, long: it is about what is said of what is switched on, not about what is stored
+// @engines sqlite, long: it compares the metadata with the enabled features, not with stored data
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

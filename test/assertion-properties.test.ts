@@ -1,4 +1,4 @@
-// @engines sqlite: what is refused is kept nowhere
+// @engines sqlite: refused assertions are not stored
 import { createHmac, createPublicKey } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

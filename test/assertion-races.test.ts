@@ -1,4 +1,4 @@
-// @engines all, long: it races processes
+// @engines all, long: several processes race
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimsOf, headerOf, newKey, signed, withAssertion } from './support/assertions.ts';
 import { startBeside } from './support/beside.ts';

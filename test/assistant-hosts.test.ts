@@ -1,4 +1,4 @@
-// @engines sqlite, needs npm: the programs see no difference
+// @engines sqlite, needs npm: programs see no difference between engines
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

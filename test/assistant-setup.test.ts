@@ -1,4 +1,4 @@
-// @engines all, long: it races processes
+// @engines all, long: several processes race
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: clients see no difference
+// @engines sqlite: clients see no difference between engines
 import {
   JoseKey,
   Keyset,

@@ -1,4 +1,4 @@
-// @engines sqlite: what comes between is done by the host's database; what the store makes of it is in test/store-contract.test.ts
+// @engines sqlite: the host makes the changes in between; store-contract.test.ts tests the store
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines all, long: it kills processes that deliver
+// @engines all, long: it kills processes that deliver messages
 import path from 'node:path';
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines all: the store keeps the sessions
+// @engines all: the store contains the sessions
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';

@@ -1,4 +1,4 @@
-// @engines sqlite: paths, documents and names of cookies are the same on every engine
+// @engines sqlite: paths, documents and cookie names are the same on every engine
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// @engines sqlite: paths, documents and names of cookies are the same on every engine
+// @engines sqlite: paths, documents and cookie names are the same on every engine
 import * as client2 from '@modelcontextprotocol/client';
 import * as extensions1 from '@modelcontextprotocol/sdk/client/auth-extensions.js';
 import * as client1 from '@modelcontextprotocol/sdk/client/index.js';

@@ -1,4 +1,4 @@
-// @engines sqlite: paths, documents and names of cookies are the same on every engine
+// @engines sqlite: paths, documents and cookie names are the same on every engine
 import { request } from 'node:http';
 import fc from 'fast-check';
 import * as oauth from 'oauth4webapi';

@@ -1,4 +1,4 @@
-// @engines sqlite: it reads the pages, and the figures that runs of the benchmarks stored
+// @engines sqlite: it reads the pages, and the stored figures of the benchmarks
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines sqlite: it reads the figures that a run of the benchmarks stored
+// @engines sqlite: it reads the stored figures of the benchmarks
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

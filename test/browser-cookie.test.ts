@@ -1,4 +1,4 @@
-// @engines sqlite, long: it is about cookies and pages; what the store does with a question is the same for every host
+// @engines sqlite, long: it tests cookies and pages; the store works the same for every host
 import { createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

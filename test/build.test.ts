@@ -1,4 +1,4 @@
-// @engines sqlite, long: it builds a dozen times, and asks no database
+// @engines sqlite, long: it builds a dozen times, and uses no database
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';

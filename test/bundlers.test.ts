@@ -1,4 +1,4 @@
-// @engines sqlite, needs npm: it bundles an application that uses SQLite alone
+// @engines sqlite, needs npm: it bundles an application that uses only SQLite
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// @engines sqlite: nothing of it is read from the database
+// @engines sqlite: challenges contain nothing from the database
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADA,

@@ -1,4 +1,4 @@
-// @engines sqlite, needs npm python java maven: clients see no difference
+// @engines sqlite, needs npm python java maven: clients see no difference between engines
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @engines all, long: it races processes
+// @engines all, long: several processes race
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientChanges, ClientRegistration } from 'portico';
 import { startBeside } from './support/beside.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs python: it reads the pages, and asks the console for its help
+// @engines sqlite, needs python: it reads the pages, and the help of the console
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

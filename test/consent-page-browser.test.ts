@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium: what a page shows is the same whatever the database is
+// @engines sqlite, needs chromium: pages are the same on every engine
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';

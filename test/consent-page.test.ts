@@ -1,4 +1,4 @@
-// @engines sqlite: what a page shows is the same whatever the database is
+// @engines sqlite: pages are the same on every engine
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADA,

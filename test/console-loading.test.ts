@@ -1,4 +1,4 @@
-// @engines sqlite, long: it loads applications, and asks no database of theirs
+// @engines sqlite, long: it loads applications, but does not use their databases
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: it starts many processes, and what they write to the database is tested elsewhere
+// @engines sqlite: it starts many processes; other tests check what they write to the database
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs npm: the applications come from their own generators, and are installed
+// @engines sqlite, needs npm: it runs generators of other projects, and installs the applications
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @engines sqlite: what stands before a route makes no difference to a store
+// @engines sqlite: middleware before a route does not affect the store
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RunningMount } from './support/mounts.ts';
 import { checkedBy, CSRF_CHECKS } from './support/mounts/csrf.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: it reads URLs, and serves what listens at the end of some of them itself
+// @engines sqlite: it reads URLs, and starts its own servers for some of them
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

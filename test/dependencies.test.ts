@@ -1,4 +1,4 @@
-// @engines sqlite: it reads what is installed
+// @engines sqlite: it reads the installed packages
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

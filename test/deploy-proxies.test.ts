@@ -1,4 +1,4 @@
-// @engines sqlite, needs nginx caddy: it is about what stands in front of a process
+// @engines sqlite, needs nginx caddy: it tests proxies in front of a process
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @engines sqlite: what a page or a line of the log says makes no difference to a store
+// @engines sqlite: pages and log lines are the same on every engine
 import path from 'node:path';
 import {
   configurationWith,

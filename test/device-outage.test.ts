@@ -1,4 +1,4 @@
-// @engines all: the store is lost
+// @engines all: the store becomes unavailable
 import { expect, onTestFinished, test } from 'vitest';
 import {
   decide,

@@ -1,4 +1,4 @@
-// @engines all, long: it races processes
+// @engines all, long: several processes race
 import type { PersonReference } from 'portico';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startBeside } from './support/beside.ts';

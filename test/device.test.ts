@@ -1,4 +1,4 @@
-// @engines all: the store keeps the requests of devices, and ends them
+// @engines all: the store contains the requests of devices, and ends them
 import path from 'node:path';
 import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';

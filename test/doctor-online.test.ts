@@ -1,4 +1,4 @@
-// @engines sqlite, long: it asks over the network, and nothing of the database
+// @engines sqlite, long: the doctor uses the network, and not the database
 import { once } from 'node:events';
 import { readFile, rm, mkdtemp } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';

@@ -1,4 +1,4 @@
-// @engines servers: it sets what a database server of its own does, which SQLite has none of
+// @engines servers: it changes settings of its own database server; SQLite has no server
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// @engines sqlite: it looks at files
+// @engines sqlite: it tests the doctor with database files
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

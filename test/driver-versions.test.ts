@@ -1,4 +1,4 @@
-// @engines servers: it uses several versions of their drivers
+// @engines servers: it uses several versions of each driver
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

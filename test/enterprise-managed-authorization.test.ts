@@ -1,4 +1,4 @@
-// @engines sqlite: clients see no difference
+// @engines sqlite: clients see no difference between engines
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite, long: it takes seconds for each engine
+// @engines sqlite, long: it takes some seconds on each engine
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';

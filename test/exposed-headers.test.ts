@@ -1,4 +1,4 @@
-// @engines sqlite: it is about the frameworks' answers, and asks no store
+// @engines sqlite: it tests the responses of frameworks, and uses no store
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { serve } from '@hono/node-server';

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about Express, and what its versions do with a promise
+// @engines sqlite: it tests what the versions of Express do with a promise
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';

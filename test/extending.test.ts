@@ -1,4 +1,4 @@
-// @engines sqlite: it reads docs/extending.md and docs/own-grant.md, and asks their features
+// @engines sqlite: it runs the features in docs/extending.md and docs/own-grant.md
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

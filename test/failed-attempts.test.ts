@@ -1,4 +1,4 @@
-// @engines sqlite: what is counted is in memory
+// @engines sqlite: failed attempts are counted in memory
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import path from 'node:path';

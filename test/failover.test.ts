@@ -1,4 +1,4 @@
-// @engines servers: it makes a database server of its own read-only, which SQLite has none of
+// @engines servers: it makes its own database server read-only; SQLite has no server
 import { openDatabase, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openApplicationPool } from './support/application-pool.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about requests and their contexts, not about what is stored
+// @engines sqlite: it tests requests and their contexts, and not stored data
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

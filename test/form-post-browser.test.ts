@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium: a browser sees no difference
+// @engines sqlite, needs chromium: pages in a browser are the same on every engine
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Browser, BrowserContext, Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-// @engines sqlite: it limits how large the file may become
+// @engines sqlite: it limits the size of the database file
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @engines sqlite, long: the parsers alone, and an application of their own
+// @engines sqlite, long: it fuzzes the parsers, and a separate application
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changedJson } from '../tools/fuzz/engine/json-mutations.ts';
 import { createRandom } from '../tools/fuzz/engine/random.ts';

@@ -1,4 +1,4 @@
-// @engines all, long: it kills processes and servers while it writes a history
+// @engines all, long: it kills processes and servers while it records a history
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigMap } from 'portico';

@@ -1,4 +1,4 @@
-// @engines sqlite: it judges histories that are made up, and uses no server
+// @engines sqlite: it checks invented histories, and uses no server
 import { describe, expect, test } from 'vitest';
 import type { Answer } from './support/stateful/grants.ts';
 import { findViolations, PROMISES, WITH_WINDOW, type Promised } from './support/history/checker.ts';

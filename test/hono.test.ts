@@ -1,4 +1,4 @@
-// @engines sqlite: it is about Hono's own requests and answers, and asks no store
+// @engines sqlite: it tests Hono's requests and responses, and uses no store
 import { Hono, type Context } from 'hono';
 import { compress } from 'hono/compress';
 import { setCookie } from 'hono/cookie';

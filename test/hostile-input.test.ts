@@ -1,4 +1,4 @@
-// @engines all, long: it takes seconds for each engine
+// @engines all, long: it takes some seconds on each engine
 import { setImmediate } from 'node:timers/promises';
 import fc, { type Arbitrary } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';

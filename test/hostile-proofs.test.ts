@@ -1,4 +1,4 @@
-// @engines sqlite, long: what is refused is refused before the store is asked
+// @engines sqlite, long: the server refuses these proofs before it uses the store
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientKey } from './support/assertions.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: hosts see no difference
+// @engines sqlite: MCP hosts see no difference between engines
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

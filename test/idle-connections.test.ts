@@ -1,4 +1,4 @@
-// @engines servers: a database server ends connections that nothing uses
+// @engines servers: a database server closes unused connections
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { openDatabase, type OpenedDatabase } from 'portico';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium: a browser sees no difference
+// @engines sqlite, needs chromium: pages in a browser are the same on every engine
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';

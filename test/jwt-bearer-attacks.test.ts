@@ -1,4 +1,4 @@
-// @engines sqlite: the rules are the same whatever the database is
+// @engines sqlite: the rules are the same on every engine
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines sqlite: commands see no difference
+// @engines sqlite: commands see no difference between engines
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines all: the store is lost while it records what an assertion gave
+// @engines all: the store becomes unavailable while it stores the access that an assertion gives
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   accountOf,

@@ -1,4 +1,4 @@
-// @engines sqlite: what is refused is the same whatever the database is
+// @engines sqlite: refusals are the same on every engine
 import { createHmac, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newKey, signatureOf, signed, type ClientKey } from './support/assertions.ts';

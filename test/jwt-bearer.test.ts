@@ -1,4 +1,4 @@
-// @engines all: the store keeps links, and what was ended
+// @engines all: the store contains the links, and which access has ended
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ClientChanges } from 'portico';
 import { accountsOf } from '../examples/portal/people.ts';

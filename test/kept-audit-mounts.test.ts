@@ -1,4 +1,4 @@
-// @engines sqlite: which request an event belongs to has nothing to do with the database
+// @engines sqlite: the database does not affect which request an event belongs to
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MOUNTS } from './support/mounts.ts';
 import { waysOf } from './support/scale.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs softhsm opensc: what signs is a module of PKCS#11
+// @engines sqlite, needs softhsm opensc: a PKCS#11 module signs
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

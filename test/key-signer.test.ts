@@ -1,4 +1,4 @@
-// @engines sqlite: what a KeySigner answers is asked for before the store is
+// @engines sqlite: the server asks the KeySigner before it uses the store
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about requests, and asks the database nothing of its own
+// @engines sqlite: it tests requests, and not the database
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

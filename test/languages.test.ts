@@ -1,4 +1,4 @@
-// @engines sqlite: pages are the same whatever the database is
+// @engines sqlite: pages are the same on every engine
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite, long: it is about the ends of pages and batches; store/sql/clients.test.ts and stored-access.test.ts have the statements on every engine
+// @engines sqlite, long: it tests full pages and batches; stored-access.test.ts runs the statements on every engine
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: which scopes are named and left out is decided before the store is asked
+// @engines sqlite: the server chooses the scopes before it uses the store
 import { mkdir, readFile, rename, rmdir } from 'node:fs/promises';
 import { startApplication } from '@portico/kit';
 import { mcp } from '@portico/mcp';

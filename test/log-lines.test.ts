@@ -1,4 +1,4 @@
-// @engines sqlite: what stands in a line of the log is no matter of the database
+// @engines sqlite: log lines are the same on every engine
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// @engines all: the store keeps where people may return to
+// @engines all: the store contains the URIs to which people may return
 import path from 'node:path';
 import * as openid from 'openid-client';
 import {

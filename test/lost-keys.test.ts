@@ -1,4 +1,4 @@
-// @engines sqlite: keys are files, and of the store it is asked whether authorizations live
+// @engines sqlite: keys are files, and the store only says whether authorizations exist
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

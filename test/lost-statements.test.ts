@@ -1,4 +1,4 @@
-// @engines servers: it kills its own database server while a statement is in flight, which SQLite has none of
+// @engines servers: it kills its own database server during a statement; SQLite has no server
 import { openDatabase, type BorrowingOptions, type OpenedDatabase } from 'portico';
 import {
   afterAll,

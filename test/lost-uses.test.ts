@@ -1,4 +1,4 @@
-// @engines servers: statements are lost on the way to a database server, which SQLite has none of
+// @engines servers: statements are lost on the way to a database server; SQLite has no server
 import { openDatabase } from 'portico';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createDatabase, LOOKING_AT_LOCKS, someoneWaits } from './support/database.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite, long: a body is refused before anything is kept of it
+// @engines sqlite, long: the server refuses these bodies before it stores anything
 import type { ToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: what MCP keeps of a call is in no database
+// @engines sqlite: MCP does not store calls in the database
 import type { ToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: only the token endpoint writes, which its own tests hold on every engine
+// @engines sqlite: only the token endpoint writes, and its own tests run on every engine
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { ScopedToolInterface, UserToolInterface } from '@portico/mcp';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium: clients see no difference
+// @engines sqlite, needs chromium: clients see no difference between engines
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import path from 'node:path';

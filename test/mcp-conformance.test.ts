@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium: clients see no difference
+// @engines sqlite, needs chromium: clients see no difference between engines
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, request } from 'node:http';

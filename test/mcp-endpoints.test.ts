@@ -1,4 +1,4 @@
-// @engines sqlite: the endpoints differ in what they accept, not in what they store
+// @engines sqlite: the endpoints accept different requests, but store the same
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   createMcpServer,

@@ -1,4 +1,4 @@
-// @engines sqlite: clients see no difference
+// @engines sqlite: clients see no difference between engines
 import * as client2 from '@modelcontextprotocol/client';
 import * as extensions1 from '@modelcontextprotocol/sdk/client/auth-extensions.js';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';

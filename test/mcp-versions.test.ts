@@ -1,4 +1,4 @@
-// @engines sqlite: what MCP keeps of a call is in no database
+// @engines sqlite: MCP does not store calls in the database
 import { readFile } from 'node:fs/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { ask, content, ToolError, type ToolCall, type ToolInterface } from '@portico/mcp';

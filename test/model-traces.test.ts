@@ -1,4 +1,4 @@
-// @engines all, long: it plays long behaviours of the model
+// @engines all, long: it replays long behaviors of the model
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

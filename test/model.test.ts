@@ -1,4 +1,4 @@
-// @engines sqlite, needs java python: the model is checked by TLC, which `npm run model:fetch` brings, and uses no server
+// @engines sqlite, needs java python: TLC checks the model without a database; `npm run model:fetch` downloads TLC
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about what a framework gives Portico, and what is logged of it
+// @engines sqlite: it tests requests that frameworks changed, and what the log says about them
 import Koa from 'koa';
 import { describe, expect, test } from 'vitest';
 import type { Mount, RunningMount } from './support/mounts.ts';

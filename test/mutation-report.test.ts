@@ -1,4 +1,4 @@
-// @engines sqlite: it reads what was found
+// @engines sqlite: it reads the stored results of mutation testing
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines sqlite: what a door asks of the store is one question, which client-update.test.ts asks every engine
+// @engines sqlite: each endpoint makes the same query, which client-update.test.ts tests on every engine
 import type { ScopedToolInterface } from '@portico/mcp';
 import { createResourceServer } from '@portico/resource-server';
 import type { ClientChanges } from 'portico';

@@ -1,4 +1,4 @@
-// @engines sqlite: a redirect URI is compared in the process
+// @engines sqlite: redirect URIs are compared without the database
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about Nest, and asks the database nothing of its own
+// @engines sqlite: it tests Nest, and not the database
 import type { ServerResponse } from 'node:http';
 import {
   Catch,

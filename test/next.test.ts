@@ -1,4 +1,4 @@
-// @engines sqlite: it is about Next, and asks the database nothing of its own
+// @engines sqlite: it tests Next, and not the database
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portico, type NextMount } from 'portico/next';
 import { BearerError, token, type AuthorizationServer } from 'portico';

@@ -1,4 +1,4 @@
-// @engines sqlite: no entry is loaded as far as a database
+// @engines sqlite: the application ends before it loads a database
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

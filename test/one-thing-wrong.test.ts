@@ -1,4 +1,4 @@
-// @engines sqlite: what decides is in the code, not in the store
+// @engines sqlite: the code decides, and not the store
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {

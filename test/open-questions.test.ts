@@ -1,4 +1,4 @@
-// @engines sqlite: what happens meanwhile is done by the host; what the store makes of it is in test/store-contract.test.ts
+// @engines sqlite: the host makes the changes in between; store-contract.test.ts tests the store
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs prometheus: it starts Prometheus, and a database server of its own
+// @engines sqlite, needs prometheus: it starts Prometheus and its own database server
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// @engines servers: it stops the database server, which SQLite has none of
+// @engines servers: it stops the database server; SQLite has no server
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ROOT, start } from './support/console.ts';

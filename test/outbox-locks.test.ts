@@ -1,4 +1,4 @@
-// @engines servers: SQLite has one writer at a time, so no process can hold one row
+// @engines servers: SQLite has only one writer at a time, so no process can lock a single row
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines all, long: it kills processes that deliver
+// @engines all, long: it kills processes that deliver messages
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

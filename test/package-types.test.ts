@@ -1,4 +1,4 @@
-// @engines sqlite, needs npm: it compiles, and asks no database
+// @engines sqlite, needs npm: it compiles, and uses no database
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';

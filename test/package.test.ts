@@ -1,4 +1,4 @@
-// @engines sqlite, needs npm: it installs the package, which brings SQLite alone
+// @engines sqlite, needs npm: it installs the package, which contains only the SQLite driver
 import { execFile, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';

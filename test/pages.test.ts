@@ -1,4 +1,4 @@
-// @engines sqlite: what is shown makes no difference to a database
+// @engines sqlite: pages are the same on every engine
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

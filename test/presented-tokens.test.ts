@@ -1,4 +1,4 @@
-// @engines sqlite: how a token is judged that was found makes no difference to the database
+// @engines sqlite: the store only finds a token; the code then decides about it
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

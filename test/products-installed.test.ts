@@ -1,4 +1,4 @@
-// @engines sqlite, needs apache go npm python: products see no difference
+// @engines sqlite, needs apache go npm python: products see no difference between engines
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: products see no difference
+// @engines sqlite: products see no difference between engines
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADA, startPortal, type RunningPortal } from './support/portal.ts';
 import { ProductPage } from './support/product-page.ts';

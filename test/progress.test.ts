@@ -1,4 +1,4 @@
-// @engines sqlite, long: what is shown on a terminal is no matter of the database
+// @engines sqlite, long: the output on a terminal is the same on every engine
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs python: the model is searched by Maude, which `npm run proof:fetch` brings, and uses no server
+// @engines sqlite, needs python: Maude searches the model without a database; `npm run proof:fetch` downloads Maude
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines all, long: it prunes beside requests of several processes
+// @engines all, long: it prunes while several processes handle requests
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';

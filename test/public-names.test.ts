@@ -1,4 +1,4 @@
-// @engines sqlite: it reads what is published
+// @engines sqlite: it reads the published files
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-// @engines sqlite: a way of mounting makes no difference to a store
+// @engines sqlite: the store is the same in every mount
 import * as openid from 'openid-client';
 import { expect, test } from 'vitest';
 import { MOUNTS } from './support/mounts.ts';

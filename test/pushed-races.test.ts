@@ -1,4 +1,4 @@
-// @engines all, long: it races processes
+// @engines all, long: several processes race
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from './support/beside.ts';
 import type { RunningProcess } from './support/console.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: no store is asked
+// @engines sqlite: it uses no store
 import { expect, test } from 'vitest';
 import { ALGORITHMS } from './support/algorithms.ts';
 import { GRANT_TYPES } from './support/grant-types.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium: a browser sees no difference
+// @engines sqlite, needs chromium: pages in a browser are the same on every engine
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';

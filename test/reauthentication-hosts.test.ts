@@ -1,4 +1,4 @@
-// @engines sqlite: what a host answers does not depend on the database
+// @engines sqlite: the answers of hosts do not depend on the database
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

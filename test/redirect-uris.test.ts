@@ -1,4 +1,4 @@
-// @engines sqlite: what may be registered is decided before the store is asked
+// @engines sqlite: the server checks redirect URIs before it uses the store
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines sqlite: what a line of the log says makes no difference to a store
+// @engines sqlite: log lines are the same on every engine
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAdministered, type Administered } from './support/administration.ts';
 import {

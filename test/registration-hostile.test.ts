@@ -1,4 +1,4 @@
-// @engines sqlite: what is refused reaches no store
+// @engines sqlite: the server refuses these requests before it uses the store
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs git npm jq: it builds a clone twice, and runs the job of a workflow
+// @engines sqlite, needs git npm jq: it builds a clone twice, and runs a job of a workflow
 import { execFile, execFileSync } from 'node:child_process';
 import {
   appendFileSync,

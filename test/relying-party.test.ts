@@ -1,4 +1,4 @@
-// @engines sqlite: a relying party sees no difference
+// @engines sqlite: a relying party sees no difference between engines
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';
 import { toTryNext } from '../examples/relying-party/to-try-next.ts';

@@ -1,4 +1,4 @@
-// @engines all: the store decides what comes first
+// @engines all: the store decides which of two changes comes first
 import { AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tokensOf } from './support/device.ts';

@@ -1,4 +1,4 @@
-// @engines all: the store keeps what is remembered
+// @engines all: the store contains the remembered consent
 import path from 'node:path';
 import {
   AUDIT,

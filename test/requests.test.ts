@@ -1,4 +1,4 @@
-// @engines sqlite, long: it runs what a page says, on SQLite
+// @engines sqlite, long: it runs the commands of a page, which uses SQLite
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

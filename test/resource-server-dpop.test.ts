@@ -1,4 +1,4 @@
-// @engines sqlite: a resource server sees no difference
+// @engines sqlite: a resource server sees no difference between engines
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

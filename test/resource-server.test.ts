@@ -1,4 +1,4 @@
-// @engines sqlite: a resource server sees no difference
+// @engines sqlite: a resource server sees no difference between engines
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {

@@ -1,4 +1,4 @@
-// @engines sqlite: what a token is for is decided in the code, and stored as with one audience
+// @engines sqlite: the code chooses the resource of a token, which is stored as before
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorizationServerOf, token } from 'portico';

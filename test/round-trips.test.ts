@@ -1,4 +1,4 @@
-// @engines servers: it counts what goes to a database server, and SQLite has none
+// @engines servers: it counts round trips to a database server; SQLite has no server
 import { openDatabase, type OpenedDatabase } from 'portico';
 import {
   afterAll,

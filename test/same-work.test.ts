@@ -1,4 +1,4 @@
-// @engines sqlite, long: it counts the work of this process, and the statements of SQLite in it
+// @engines sqlite, long: it counts the work of this process, including the statements of SQLite
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ASSERTION_TYPE, signed } from './support/assertions.ts';

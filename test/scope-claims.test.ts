@@ -1,4 +1,4 @@
-// @engines sqlite: which claims are released is decided without the database
+// @engines sqlite: claims are chosen without the database
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeJwt } from 'jose';

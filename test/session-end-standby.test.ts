@@ -1,4 +1,4 @@
-// @engines postgres: only there, a primary that was restarted shows commits that no standby has
+// @engines postgres: only a restarted primary of PostgreSQL shows commits that no standby has
 import { expect, onTestFinished, test } from 'vitest';
 import { startPrimary, STANDBY_PATIENCE } from './support/engines/lone-primary.ts';
 import { ADA, introspect, obtainTokens, registerClient, startPortal } from './support/portal.ts';

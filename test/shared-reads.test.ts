@@ -1,4 +1,4 @@
-// @engines postgres: only there, reads share a round trip
+// @engines postgres: reads share a round trip only on PostgreSQL
 import { openDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApplicationPool, type ApplicationPool } from './support/application-pool.ts';

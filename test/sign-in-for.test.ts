@@ -1,4 +1,4 @@
-// @engines sqlite: what is told is in a cookie
+// @engines sqlite: the data for the sign-in page is in a cookie
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuthorizationServer, oauthServerConfiguration, type Host } from 'portico';
 import { createClock } from './support/clock.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: what is counted is in memory
+// @engines sqlite: failed attempts are counted in memory
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { argon2idHasher, Event, startApplication, type FailedSignIn } from '@portico/kit';

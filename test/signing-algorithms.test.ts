@@ -1,4 +1,4 @@
-// @engines sqlite, long: which key signs makes no difference to the database
+// @engines sqlite, long: the signing key does not depend on the database
 import { hash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium npm: it builds the site of the pages, and reads it in a browser
+// @engines sqlite, needs chromium npm: it builds the documentation site, and reads it in a browser
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

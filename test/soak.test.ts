@@ -1,4 +1,4 @@
-// @engines sqlite, long: what a process keeps in its heap is no matter of the database
+// @engines sqlite, long: the heap of the process does not depend on the database
 import { describe, expect, test } from 'vitest';
 import { PATHS, soak, SOAKED, type PathName } from './support/soak/soak.ts';
 import { SCALE } from './support/scale.ts';

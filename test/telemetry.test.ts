@@ -1,4 +1,4 @@
-// @engines sqlite, long: what is measured of requests; telemetry-store.test.ts has what differs between stores
+// @engines sqlite, long: it tests the measurements of requests; telemetry-store.test.ts tests those of each engine
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { token, type Telemetry } from 'portico';

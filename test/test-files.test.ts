@@ -1,4 +1,4 @@
-// @engines sqlite: it reads the tests, and runs none
+// @engines sqlite: it reads the test files, and does not run them
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @engines sqlite, long: it measures this process, and the time of a server is not an engine's
+// @engines sqlite, long: it measures the time of this process, and not that of a database server
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';

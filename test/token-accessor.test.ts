@@ -1,4 +1,4 @@
-// @engines sqlite: what token() answers does not depend on the database
+// @engines sqlite: the results of token() do not depend on the database
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { token } from 'portico';
 import { createClock } from './support/clock.ts';

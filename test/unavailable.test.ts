@@ -1,4 +1,4 @@
-// @engines servers: what a database server refuses, and what each refusal means
+// @engines servers: it tests every refusal of a database server
 import { openDatabase, type OpenedDatabase } from 'portico';
 import {
   afterAll,

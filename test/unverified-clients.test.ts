@@ -1,4 +1,4 @@
-// @engines sqlite: what pages say of clients does not depend on the database
+// @engines sqlite: pages describe clients in the same way on every engine
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: what waits does so in the browser; how the store keeps what is too long is in test/waiting-requests.test.ts
+// @engines sqlite: requests wait in the browser; test/waiting-requests.test.ts tests those that wait in the store
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

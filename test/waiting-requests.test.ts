@@ -1,4 +1,4 @@
-// @engines all, long: it takes seconds for each engine
+// @engines all, long: it takes some seconds on each engine
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {

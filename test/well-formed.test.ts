@@ -1,4 +1,4 @@
-// @engines sqlite: what is sent is written without the database
+// @engines sqlite: responses are encoded without the database
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ask, content, ToolError, type ToolInterface } from '@portico/mcp';

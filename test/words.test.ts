@@ -1,4 +1,4 @@
-// @engines sqlite: pages are the same whatever the database is
+// @engines sqlite: pages are the same on every engine
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines sqlite: the token is checked as it is with client_credentials
+// @engines sqlite: the token is checked in the same way as with client_credentials
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines all: the store keeps which workload a client is
+// @engines all: the store contains the workload of each client
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

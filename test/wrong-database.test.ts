@@ -1,4 +1,4 @@
-// @engines servers: a database server refuses what DATABASE_URL names, which SQLite cannot
+// @engines servers: a database server refuses the account or database in DATABASE_URL; SQLite has no server
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

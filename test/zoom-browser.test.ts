@@ -1,4 +1,4 @@
-// @engines sqlite, needs chromium: it looks at many pages in a browser, to which the engine makes no difference
+// @engines sqlite, needs chromium: pages are the same on every engine
 import type { Browser, BrowserContextOptions, Page, ViewportSize } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';

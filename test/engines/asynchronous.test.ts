@@ -1,4 +1,4 @@
-// @engines clusters: it promotes a standby that lacks what was answered
+// @engines clusters: it promotes a standby that lacks commits of the primary
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import {
   startReplicatedPostgres,

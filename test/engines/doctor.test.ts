@@ -1,4 +1,4 @@
-// @engines clusters: the doctor looks at clusters, with nodes missing
+// @engines clusters: it runs the doctor on clusters with missing nodes
 import { openDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startGalera, type Galera } from '../support/engines/galera.ts';

@@ -1,4 +1,4 @@
-// @engines clusters: it reads at one node of Galera what was written at another, and cuts one off
+// @engines clusters: it writes at one Galera node, reads at another, and cuts one off
 import mysql from 'mysql2/promise';
 import { fromMysql, openDatabase, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines clusters: it sets time limits of its own servers, which end what Portico asks of them
+// @engines clusters: it sets time limits on its own servers, which end Portico's statements
 import { openDatabase } from 'portico';
 import { expect, onTestFinished, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';

@@ -1,4 +1,4 @@
-// @engines clusters: it starts a PostgreSQL that archives its log, and restores it to a moment
+// @engines clusters: it starts a PostgreSQL server that archives its log, and restores it to a point in time
 import { appendFile, cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { openDatabase } from 'portico';

@@ -1,4 +1,4 @@
-// @engines clusters: it asks a server through PgBouncer, which gives each transaction any of its sessions
+// @engines clusters: it uses PgBouncer, where each transaction can get a different session
 import pg from 'pg';
 import { openDatabase, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines clusters: it promotes synchronous standbys of PostgreSQL, in every order of what may go wrong
+// @engines clusters: it promotes synchronous standbys of PostgreSQL, with failures in every order
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';

@@ -1,4 +1,4 @@
-// @engines clusters: it names several servers of PostgreSQL in one URL, and promotes another one of them
+// @engines clusters: its URL names several PostgreSQL servers, and it promotes one of them
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about the answers of frameworks, and asks no store
+// @engines sqlite: it tests the responses of frameworks, and uses no store
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about the requests of each framework; test/bound-tokens.test.ts is about the store
+// @engines sqlite: it tests requests of each framework; test/bound-tokens.test.ts tests the store
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// @engines sqlite: a way of mounting makes no difference to a store; test/challenges.test.ts is about that
+// @engines sqlite: the store is the same in every mount; challenges.test.ts tests the challenges
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MOUNTS, type Mount, type RunningMount } from '../support/mounts.ts';
 import { NEST } from '../support/mounts/nest.ts';

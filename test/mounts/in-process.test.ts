@@ -1,4 +1,4 @@
-// @engines sqlite: which framework Portico is mounted in makes no difference to a store
+// @engines sqlite: the store is the same in every mount
 import { describe } from 'vitest';
 import { MOUNTS } from '../support/mounts.ts';
 import { waysOf } from '../support/scale.ts';

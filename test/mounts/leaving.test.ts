@@ -1,4 +1,4 @@
-// @engines sqlite, long: it is about frameworks and a connection that ends
+// @engines sqlite, long: it tests frameworks when the client closes the connection
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer, type RequestListener } from 'node:http';

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about the requests and replies of frameworks, and asks no store
+// @engines sqlite: it tests the requests and responses of frameworks, and uses no store
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';

@@ -1,4 +1,4 @@
-// @engines sqlite: what is refused is refused before the store is asked, and a line of the log is the same for every engine
+// @engines sqlite: the server refuses these requests before it uses the store, and log lines are the same on every engine
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MOUNTS, type RunningMount } from '../support/mounts.ts';
 import { NEST } from '../support/mounts/nest.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: a way of mounting makes no difference to a store; test/resources.test.ts is about that
+// @engines sqlite: the store is the same in every mount; resources.test.ts tests the resources
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// @engines sqlite: what a record of a client means; test/importing.test.ts has the engines
+// @engines sqlite: what a record of a client means; test/importing.test.ts runs on every engine
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GRANT_TYPES } from '../../../test/support/grant-types.ts';
 import {

@@ -1,4 +1,4 @@
-// @engines sqlite: which clients the doctor names; test/importing.test.ts has the engines
+// @engines sqlite: which clients the doctor names; test/importing.test.ts runs on every engine
 import { createHash } from 'node:crypto';
 import { migrationStatus, oauthServerMigrations, type AuthorizationServer } from 'portico';
 import { describe, expect, onTestFinished, test } from 'vitest';

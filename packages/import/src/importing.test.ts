@@ -1,4 +1,4 @@
-// @engines sqlite: how the feature works in a server; test/importing.test.ts has the engines
+// @engines sqlite: how the feature works in a server; test/importing.test.ts runs on every engine
 import { createHash, pbkdf2Sync } from 'node:crypto';
 import type { AuthorizationServer, OAuthServerConfigInput } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines sqlite: which secrets are accepted; test/importing.test.ts has the engines
+// @engines sqlite: which secrets are accepted; test/importing.test.ts runs on every engine
 import { createHash, pbkdf2Sync } from 'node:crypto';
 import type { PasswordHasher } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

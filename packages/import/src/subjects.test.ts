@@ -1,4 +1,4 @@
-// @engines sqlite: which subjects are accepted; test/importing.test.ts has the engines
+// @engines sqlite: which subjects are accepted; test/importing.test.ts runs on every engine
 import type { PersonReference } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openImporting, type ImportingServers } from '../../../test/support/importing-server.ts';

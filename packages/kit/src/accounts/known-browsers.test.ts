@@ -1,4 +1,4 @@
-// @engines sqlite: which cookie proves what; test/sign-in.test.ts shows what it changes
+// @engines sqlite: what each cookie proves; test/sign-in.test.ts shows its effect
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: the rules of sessions; test/sign-in.test.ts and the tests of logout have the engines
+// @engines sqlite: the rules of sessions; the tests of logout run on every engine
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: how the parts that let clients in are put together; store-contract.test.ts has the engines
+// @engines sqlite: how the parts of client handling work together; store-contract.test.ts runs on every engine
 import { NO_FIELDS } from '../store/no-fields.fixture.ts';
 import type { Server } from '../server.ts';
 import { ClientParts } from './clients.ts';

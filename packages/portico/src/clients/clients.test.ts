@@ -1,4 +1,4 @@
-// @engines sqlite: what is decided of a client before and after the store is asked; store-contract.test.ts has the engines
+// @engines sqlite: what the code decides before and after it uses the store; store-contract.test.ts runs on every engine
 import { NO_FIELDS } from '../store/no-fields.fixture.ts';
 import type { PasswordHasher } from '../host/password-hasher.ts';
 import { fetchableUrlProblem } from '../http/outbound/fetchable-urls.ts';

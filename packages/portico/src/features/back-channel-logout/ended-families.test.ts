@@ -1,4 +1,4 @@
-// @engines sqlite: what each statement does with a row; the tests of logout have the engines
+// @engines sqlite: what each statement does with a row; the tests of logout run on every engine
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openWatchedStore, type WatchedStore } from '../../../../../test/support/watched-store.ts';
 import { endFamilies, type EndingFamily } from './ended-families.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: nothing is kept
+// @engines sqlite: nothing is stored
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { codeBlocks } from '../../../../../test/support/documents.ts';

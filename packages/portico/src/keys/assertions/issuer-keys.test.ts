@@ -1,4 +1,4 @@
-// @engines sqlite: the keys of issuers are not in a database
+// @engines sqlite: the keys of issuers are not stored in a database
 import { mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

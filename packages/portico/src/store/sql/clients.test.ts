@@ -1,4 +1,4 @@
-// @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
+// @engines sqlite: what each method does with a row; store-contract.test.ts runs on every engine, with several processes
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Store } from '../../../../../test/support/store.ts';
 import type { Client, ClientLogo } from '../client.ts';

@@ -1,4 +1,4 @@
-// @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
+// @engines sqlite: what each method does with a row; store-contract.test.ts runs on every engine, with several processes
 import type { SqlParameter } from '@portico/sql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../grant.ts';

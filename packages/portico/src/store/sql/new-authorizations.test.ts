@@ -1,4 +1,4 @@
-// @engines sqlite: what each condition does with a row; the tests of the features have the engines
+// @engines sqlite: what each condition does with a row; the features' tests run on every engine
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openWatchedStore, type WatchedStore } from '../../../../../test/support/watched-store.ts';
 import type { PriorAuthorization } from '../prior-consent.ts';
