@@ -8,11 +8,15 @@ import { PROJECT_NAMES, testFiles, type ProjectName } from './test/support/test-
 const all = testFiles(import.meta.dirname);
 const files = all.filter(({ short }) => RUNS_ALL || short);
 
-/** In milliseconds, for what hangs: a machine under load does not come near it. In CI it has to be far below CI's own limit. */
+/**
+ * The time limit of a test, in milliseconds. Only a test that hangs reaches it: even on a machine
+ * under load, other tests are much faster. It must be far below the time limit of CI.
+ */
 const patience = LONGEST ? 1_200_000 : RUNS_ALL ? 600_000 : 120_000;
 
 /**
- * More than processors: tests wait for servers, other processes and the network. A number, since Vitest takes a percentage above 100 for
+ * The number of workers. There are more workers than processors, because tests wait for servers,
+ * other processes and the network. It is a number, because Vitest treats percentages above 100 as
  * 100.
  */
 const WORKERS = availableParallelism() * 2;
@@ -20,12 +24,12 @@ const WORKERS = availableParallelism() * 2;
 /** Whether each fetched response has to match the OpenAPI description. */
 const COMPARES_ANSWERS = RUNS_ALL || process.env['CI'] !== undefined;
 
-/** What the tests of a project share one of; a cluster belongs to its file. */
+/** Whether the tests of a project share one database server. A cluster is used by only one file. */
 const isServer = (name: ProjectName) => name !== 'sqlite' && name !== 'clusters';
 
 /**
- * What takes minutes by itself comes before everything else, and of each project the files with a long form before the others: so nothing
- * long begins when everything else has ended.
+ * The files that take minutes. They run first. After them, the files of each project with a long
+ * form run before its other files. So no long file begins after all others have ended.
  */
 const SLOWEST: readonly string[] = [
   'test/bare-url.test.ts',
@@ -53,8 +57,8 @@ class LongFormsFirst extends BaseSequencer {
 }
 
 /**
- * Clusters wait for faults most of the time. So each of their files comes among others, which use
- * the processors, and the last one long before the end.
+ * Spreads a few items among the others. Tests of clusters wait most of the time, so they run among
+ * other files, which use the processors. The last one begins long before the end.
  */
 function spread<T>(few: readonly T[], others: readonly T[]): T[] {
   const distance = Math.max(1, Math.floor(others.length / (few.length * 2)));
@@ -72,7 +76,7 @@ const filesOf = (name: ProjectName) =>
     .filter(({ short, long }) => !(RUNS_REST && name === 'sqlite' && short && !long))
     .map(({ path }) => path);
 
-/** One project for each engine, and one for clusters. `npm test` is the one for SQLite alone. */
+/** One project for each engine, and one for clusters. `npm test` runs only the project for SQLite. */
 export default defineConfig({
   test: {
     maxWorkers: WORKERS,
@@ -83,7 +87,7 @@ export default defineConfig({
     projects: PROJECT_NAMES.map((name) => ({
       test: {
         name,
-        // A worker imports what all files import once.
+        // A worker imports each module only once for all its files.
         isolate: false,
         server: { deps: { external: [/\/dist\//] } },
         include: filesOf(name),

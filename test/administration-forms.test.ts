@@ -144,7 +144,7 @@ describe('a form of an administrator is bound', () => {
   test.each([
     ['the id', { provider: 'staff', id: 'grace' }],
     ['the provider', { provider: 'customers', id: 'ada' }],
-    ['where the one ends and the other begins', { provider: 'staffa', id: 'da' }],
+    ['the boundary between provider and id', { provider: 'staffa', id: 'da' }],
   ])('to the person, by %s, even if the browser session is the same', async (_, person) => {
     await expectGoodForNothingElse({ ...BROWSER, person });
   });
@@ -192,9 +192,9 @@ describe('a form of an administrator', () => {
   test.each([
     ['as soon as it is shown', 0, 303],
     ['half an hour later', HALF_AN_HOUR, 303],
-    ['a second after that', HALF_AN_HOUR + 1, 400],
-    ['by a machine whose clock is a minute behind', -MINUTE, 303],
-    ['by a machine whose clock is further behind', -MINUTE - 1, 400],
+    ['half an hour and a second later', HALF_AN_HOUR + 1, 400],
+    ['to a machine whose clock is a minute behind', -MINUTE, 303],
+    ['to a machine whose clock is more than a minute behind', -MINUTE - 1, 400],
   ])('is accepted or refused by its age: sent %s', async (_, later, status) => {
     const process = start();
     const id = await process.register();

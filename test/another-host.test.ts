@@ -514,12 +514,12 @@ describe('a person of the host', () => {
   // @shows AS-4.14
   test.each<[string, readonly string[]]>([
     ['in upper and lower case', ['ada', 'Ada', 'ADA']],
-    ['with a space before or behind it', ['ada', 'ada ', 'ada  ', ' ada']],
+    ['with a space before or after it', ['ada', 'ada ', 'ada  ', ' ada']],
     ['in the normal forms of Unicode', ['caf\u00E9', 'cafe\u0301', 'cafe']],
     ['that look alike', ['ada', '\u0430da', 'ad\u0430', 'ada\u200B']],
     ['that a collation might fold', ['ss', '\u00DF', 'SS', '\u1E9E']],
-    ['beside the replacement character', ['\uFFFD', '\uFFFD\uFFFD', 'a\uFFFD']],
-    ['as long as it may be', [`${'\u{1F600}'.repeat(254)}a`, `${'\u{1F600}'.repeat(254)}b`]],
+    ['with replacement characters', ['\uFFFD', '\uFFFD\uFFFD', 'a\uFFFD']],
+    ['with the maximum length', [`${'\u{1F600}'.repeat(254)}a`, `${'\u{1F600}'.repeat(254)}b`]],
   ])('is a different person for each spelling of the id %s', async (_, ids) => {
     const found = [];
     for (const id of ids) found.push(await meet({ provider: 'spelling', id }));
@@ -532,12 +532,12 @@ describe('a person of the host', () => {
   });
 
   const WRONG: readonly (readonly [string, unknown, string])[] = [
-    ['half a character', '\uD800', 'well-formed Unicode'],
-    ['the other half', 'ada\uDC00', 'well-formed Unicode'],
+    ['the first half of a surrogate pair', '\uD800', 'well-formed Unicode'],
+    ['the second half of a surrogate pair', 'ada\uDC00', 'well-formed Unicode'],
     ['two halves in the wrong order', '\uDC00\uD800', 'well-formed Unicode'],
     ['NUL', 'ada\0', 'without NUL'],
     ['nothing', '', 'is not empty'],
-    ['too much', 'x'.repeat(256), 'characters'],
+    ['too many characters', 'x'.repeat(256), 'characters'],
     ['a number', 7, 'is a text'],
     ['no value', undefined, 'is a text'],
   ];

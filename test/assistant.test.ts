@@ -352,11 +352,7 @@ describe('assistant:doctor', () => {
   test.each([
     ['a wrong configuration', { PUBLIC_URL: 'http://kitchen.example' }, 'configuration'],
     ['a wrong database URL', { DATABASE_URL: 'nonsense' }, 'configuration'],
-    [
-      'a database that is not there',
-      { DATABASE_URL: 'postgres://127.0.0.1:1/none' },
-      'OAuth tables',
-    ],
+    ['an unreachable database', { DATABASE_URL: 'postgres://127.0.0.1:1/none' }, 'OAuth tables'],
     ['a store that cannot be opened', { STORAGE_DIR: '/dev/null' }, null],
     ['a fault of the application', {}, 'application', ['--app', FAILING]],
   ])('prints JSON with --json even with %s', async (_, env, part, app: readonly string[] = []) => {
@@ -374,10 +370,13 @@ describe('assistant:doctor', () => {
 
   // @shows MCP-9.5
   test.each([
-    ['that is not there', null],
+    ['that does not exist', null],
     ['that throws', "throw new Error('the oven has no door')"],
     ['that is not an application', 'export default 7;'],
-    ['with a function for a plugin', 'export default { directory: ".", plugins: [() => 1] };'],
+    [
+      'with a function in place of a plugin',
+      'export default { directory: ".", plugins: [() => 1] };',
+    ],
   ])(
     'prints JSON with --json for an app.ts %s, and the reason on standard error',
     async (_, text) => {
@@ -487,7 +486,7 @@ describe('assistant:doctor', () => {
       { grant_types_supported: ['client_credentials', 'authorization_code'] },
       'refresh_token',
     ],
-    ['without PKCE by S256', { code_challenge_methods_supported: ['plain'] }, 'S256'],
+    ['without the PKCE method S256', { code_challenge_methods_supported: ['plain'] }, 'S256'],
     ['of another issuer', { issuer: 'https://other.example' }, 'the issuer'],
   ])('fails for metadata of an authorization server %s', async (_, wrong, lacking) => {
     const found = await findingWhere('discovery', 'oauth-authorization-server', async (right) =>
@@ -755,10 +754,10 @@ describe('the listing', () => {
     ['three', ['a', 'b', 'c'], []],
     ['four', ['a', 'b', 'c', 'd'], []],
     ['five', ['a', 'b', 'c', 'd', 'e'], [':examplePhrases']],
-    ['an empty one', ['a', ' ', 'c'], [':examplePhrases:1']],
-    ['one of 200', ['a', FAMILY.repeat(200), 'c'], []],
-    ['one of 201', ['a', 'b', 'x'.repeat(201)], [':examplePhrases:2']],
-    ['no list', 'a, b, c', [':examplePhrases']],
+    ['an empty phrase', ['a', ' ', 'c'], [':examplePhrases:1']],
+    ['a phrase of 200 characters', ['a', FAMILY.repeat(200), 'c'], []],
+    ['a phrase of 201 characters', ['a', 'b', 'x'.repeat(201)], [':examplePhrases:2']],
+    ['a text in place of a list', 'a, b, c', [':examplePhrases']],
   ])(
     'field examplePhrases must have three or four phrases of up to 200 characters: %s',
     (_, phrases, problems) => {

@@ -233,8 +233,8 @@ describe('events for the audit log of a host', () => {
 
   // @shows AS-19.12
   test.each([
-    ['that did nothing: sent again it is told of', false, ['access_token_revoked']],
-    ['that took effect, whose answer was lost: it was 503, and nothing is told', true, []],
+    ['without effect (the retry is recorded)', false, ['access_token_revoked']],
+    ['that took effect (nothing is recorded)', true, []],
   ])(
     'record a token revocation with a lost statement only if it is retried: a statement %s',
     async (_, afterwards, told) => {

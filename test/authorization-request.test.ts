@@ -79,10 +79,10 @@ describe('an error page without a redirect is the response to an authorization r
   // @shows AS-7.1, AS-7.4, RFC6749-3.1.2.2, RFC6749-3.1.2.3, RFC6749-3.1.2.4, RFC6749-10.6, RFC6749-10.15
   // @shows RFC9700-2.1a, RFC9700-4.1, RFC9700-4.11, RFC10017-6.3.3.2.1
   test.each([
-    ['a slash more', `${REDIRECT_URI}/`],
-    ['a letter less', REDIRECT_URI.slice(0, -1)],
-    ['another case', REDIRECT_URI.replace('callback', 'Callback')],
-    ['another host case', REDIRECT_URI.replace('client', 'Client')],
+    ['an additional slash', `${REDIRECT_URI}/`],
+    ['a missing letter', REDIRECT_URI.slice(0, -1)],
+    ['a capital letter in the path', REDIRECT_URI.replace('callback', 'Callback')],
+    ['a capital letter in the host', REDIRECT_URI.replace('client', 'Client')],
     ['a query', `${REDIRECT_URI}?a=b`],
     ['a default port', REDIRECT_URI.replace('.example/', '.example:443/')],
     ['another scheme', REDIRECT_URI.replace('https', 'http')],
@@ -128,7 +128,7 @@ describe('a redirect with error, state and iss is the response to an authorizati
     // @shows AS-1.5, AS-7.9, OIDC-3.1.2.1d, OIDC-3.1.2.6a
     ['prompt=none', { prompt: 'none' }, 'interaction_required'],
     // @shows AS-7.10, OIDC-3.1.2.1e
-    ['prompt=none beside another', { prompt: 'none consent' }, 'invalid_request'],
+    ['prompt=none with another value', { prompt: 'none consent' }, 'invalid_request'],
     // @shows AS-1.5, AS-7.9, AS-7.10, OIDC-3.1.2.1f
     ['prompt=login', { prompt: 'login' }, 'invalid_request'],
     // @shows AS-7.10

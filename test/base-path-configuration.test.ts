@@ -254,9 +254,9 @@ describe('a server mounted below a path of the framework', () => {
   });
 
   test.each([
-    ['by itself', BASE, ''],
-    ['that of the plugin around it', '', BASE],
-    ['also one of both', '/auth', '/v1'],
+    ['its own prefix', BASE, ''],
+    ['the prefix of the outer plugin', '', BASE],
+    ['a prefix from both', '/auth', '/v1'],
   ])(
     'is refused below a prefix of Fastify, with what to do instead: %s',
     async (_, own, around) => {

@@ -427,7 +427,7 @@ describe('with DPoP on', () => {
       },
     ],
     [
-      'a host that makes its own Requests',
+      'a host that creates its Request objects',
       () => (incoming, outgoing) => {
         const target = incoming.url ?? '';
         const request = requestFrom(

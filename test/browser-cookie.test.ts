@@ -197,11 +197,11 @@ describe('a host without the optional members', () => {
   // @shows AS-1.10
   test.each([
     [
-      'ip, as Express, Fastify and Koa have it',
+      'its ip, as in Express, Fastify and Koa',
       { ip: '203.0.113.7', socket: { remoteAddress: '::1' } },
     ],
-    ['the other end of the connection', { socket: { remoteAddress: '203.0.113.7' } }],
-    ['nothing', {}],
+    ['the remote address of its socket', { socket: { remoteAddress: '203.0.113.7' } }],
+    ['neither', {}],
   ])('gets the client address from the request of its framework: %s', async (_, context) => {
     const { send } = await start();
     const form = { grant_type: 'client_credentials', client_id: 'unknown', client_secret: 'wrong' };
@@ -379,7 +379,7 @@ describe('the browser cookie under attack', () => {
   test.each([
     ['garbage', 'garbage'],
     ['too short', '1.x'],
-    ['of a key that never was', `${'9'.repeat(9)}.${'A'.repeat(95)}`],
+    ['with an unknown key', `${'9'.repeat(9)}.${'A'.repeat(95)}`],
     ['thousands of bytes', 'x'.repeat(5000)],
     ['empty', ''],
   ])(

@@ -164,10 +164,10 @@ describe('the keys that a client publishes at a URL', () => {
 
   // @shows AS-23.7
   test.each<[what: string, keys: object | string]>([
-    ['no key set', { keys: 'none' }],
-    ['no JSON', '<html>'],
+    ['an invalid key set', { keys: 'none' }],
+    ['a page that is not JSON', '<html>'],
     [
-      'no key that verifies',
+      'no key that can verify signatures',
       {
         keys: [
           { kty: 'oct', k: 'AAAA' },
@@ -177,7 +177,7 @@ describe('the keys that a client publishes at a URL', () => {
     ],
     ['fifty-one keys', { keys: Array.from({ length: 51 }, () => newKey('Ed25519').jwk) }],
     ['a megabyte', { keys: [], more: 'a'.repeat(1024 * 1024) }],
-    ['64 KB and a little', { ...keySet(newKey('ES256')), more: 'a'.repeat(64 * 1024) }],
+    ['more than 64 KB', { ...keySet(newKey('ES256')), more: 'a'.repeat(64 * 1024) }],
     ['the private key as well', { keys: [{ ...newKey('ES256').jwk, d: 'AAAA' }] }],
   ])('cause a 503 if the URL returns %s', async (_, keys) => {
     const path = newPath('keys');
@@ -533,7 +533,7 @@ describe('a client metadata document', () => {
     ['keys on a host that is denied', 'denied_hosts', { jwks_uri: 'https://vendor.example/keys' }],
     ['keys without TLS', 'not https', { jwks_uri: 'http://client.example/keys' }],
     [
-      'an algorithm that is not taken',
+      'an unsupported algorithm',
       'RS256',
       { jwks: keySet(newKey('RS256')), token_endpoint_auth_signing_alg: 'HS256' },
     ],
@@ -629,17 +629,17 @@ describe('dynamic client registration with keys', () => {
 
   // @shows AS-23.8
   test.each<[what: string, metadata: object]>([
-    ['keys elsewhere', { jwks_uri: 'https://client.example/keys' }],
+    ['keys at a URL', { jwks_uri: 'https://client.example/keys' }],
     ['no keys', {}],
     ['a private key', { jwks: { keys: [{ ...newKey('ES256').jwk, d: 'AAAA' }] } }],
     ['a secret as its key', { jwks: { keys: [{ kty: 'oct', k: 'AAAA' }] } }],
-    ['a text as its keys', { jwks: 'keys' }],
-    ['a number as the place', { jwks_uri: 1 }],
+    ['a text in place of a key set', { jwks: 'keys' }],
+    ['a number in place of the URL', { jwks_uri: 1 }],
     [
-      'an algorithm of secrets',
+      'an algorithm that uses a secret',
       { jwks: keySet(newKey('ES256')), token_endpoint_auth_signing_alg: 'HS256' },
     ],
-    ['too many', { jwks: keySet(...Array.from({ length: 11 }, () => newKey('Ed25519'))) }],
+    ['too many keys', { jwks: keySet(...Array.from({ length: 11 }, () => newKey('Ed25519'))) }],
     [
       'a different method',
       { jwks: keySet(newKey('ES256')), token_endpoint_auth_method: 'client_secret_jwt' },

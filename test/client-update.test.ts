@@ -404,7 +404,7 @@ describe('an update of a client', () => {
 
   // @shows AS-30.2
   test.each<[string, ClientChanges, string]>([
-    ['nothing to be called by', { name: ' ' }, 'needs a name'],
+    ['an empty name', { name: ' ' }, 'needs a name'],
     ['a wildcard', { addRedirectUris: ['https://*.client.example/'] }, 'wildcard'],
     ['http', { addRedirectUris: ['http://client.example/'] }, 'must be https'],
     [
@@ -430,19 +430,19 @@ describe('an update of a client', () => {
       'no scope',
     ],
     [
-      'a scope both ways',
+      'a scope that is both added and removed',
       { addScopes: ['email'], removeScopes: ['email'] },
       'both added and removed',
     ],
     ['an unknown grant', { addGrants: ['password'] }, 'is unknown'],
-    ['a grant for redirect URIs only', { removeGrants: CODE }, 'no grant left'],
+    ['no grant left', { removeGrants: CODE }, 'no grant left'],
     [
-      'redirect URIs for nothing',
+      'redirect URIs that no grant uses',
       { removeGrants: CODE, addGrants: ['introspection'] },
       'need the grant authorization_code',
     ],
     [
-      'refresh_token alone',
+      'only the grant refresh_token',
       {
         removeGrants: ['authorization_code'],
         removeRedirectUris: ['https://client.example/callback'],
@@ -743,7 +743,7 @@ describe('the console', () => {
     ['a file that does not exist', ['--jwks=/nowhere'], 'cannot be read'],
     ['a scope that is not offered', ['--add-scope=notes:burn'], 'is unknown'],
     [
-      'what it does not have',
+      'a redirect URI that it does not have',
       ['--remove-redirect-uri=https://client.example/'],
       'does not have the redirect URI',
     ],

@@ -283,22 +283,26 @@ describe('the check of code blocks', () => {
       'npx portico oauth:client:make',
       'there is no command oauth:client:make',
     ],
-    ['an option', 'npx portico oauth:keys:rotate --if-older=30d', 'it has no option --if-older'],
-    ['a value of a switch', 'npx portico oauth:keys:rotate --now=1', '--now takes no value'],
     [
-      'an argument too few',
+      'an unknown option',
+      'npx portico oauth:keys:rotate --if-older=30d',
+      'it has no option --if-older',
+    ],
+    ['a value for a switch', 'npx portico oauth:keys:rotate --now=1', '--now takes no value'],
+    [
+      'a missing argument',
       'npx portico --app a.ts account:deny x',
       '2 arguments are needed, and there are 1',
     ],
-    ['an argument too many', 'npx portico serve now', '0 arguments at most, and there are 1'],
-    ['one in brackets', 'x=$(npx portico nothing)', 'there is no command nothing'],
+    ['an additional argument', 'npx portico serve now', '0 arguments at most, and there are 1'],
+    ['an unknown command in brackets', 'x=$(npx portico nothing)', 'there is no command nothing'],
     [
-      'one behind another',
+      'an unknown command after another one',
       'cd a && FOO=1 npx portico nothing | jq .',
       'there is no command nothing',
     ],
-    ['a program', 'frobnicate', 'frobnicate: unknown here'],
-    ['a script', 'npm run nothing', 'there is no script nothing'],
+    ['an unknown program', 'frobnicate', 'frobnicate: unknown here'],
+    ['an unknown script', 'npm run nothing', 'there is no script nothing'],
   ])('finds wrong shell code: %s', async (_, code, problem) => {
     expect(await problemsIn(`\`\`\`sh\n${code}\n\`\`\`\n`)).toEqual([`line 1: ${problem}`]);
   });

@@ -1232,7 +1232,7 @@ describe.runIf(RUNS_ALL)('an error in the file of the application', () => {
       "export default defineApplication({\n  directory: import.meta.dirname,\n  config: { public_url: 'https://a.example' },\n  register() {\n    null.name;\n  },\n});\n",
       'register.ts:7:10',
     ],
-    ['an import of nothing', 'import.ts', "import x from './nowhere.ts';\n", 'import.ts'],
+    ['an import of a missing file', 'import.ts', "import x from './nowhere.ts';\n", 'import.ts'],
     ['a name that is not exported', 'name.ts', "import { nothing } from 'portico';\n", 'name.ts:3'],
   ])('%s is printed with its file, line and stack', async (_, name, source, place) => {
     const { code, stdout, stderr } = await mistaken(name, source);

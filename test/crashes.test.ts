@@ -149,8 +149,8 @@ async function examineCutOff(worker: Worker, use: Use): Promise<readonly string[
 
 // @shows AS-5.18, AS-18.5, RFC7009-2.1g
 test.each<[string, number, number]>([
-  ['nothing was spent twice', 0, SCALE.kills],
-  ['with a window what was cut off is answered when it comes again', 300, SCALE.retryKills],
+  ['nothing is used twice', 0, SCALE.kills],
+  ['a retried request is answered in the retry window', 300, SCALE.retryKills],
 ])(
   'a server killed under load: every response is valid, every revocation stays, and %s',
   async (_, seconds, kills) => {

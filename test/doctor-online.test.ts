@@ -391,7 +391,7 @@ describe('the doctor checks the health probes at the public address', () => {
 describe('the doctor checks what the process receives through the proxies', () => {
   test.each<[what: string, chain: readonly ProxyOptions[], trusted: number, says: string]>([
     [
-      'no proxy that appends',
+      'no proxy that appends addresses',
       [{}],
       0,
       'no proxy appends to X-Forwarded-For; the process sees the address 127.0.0.1',
@@ -403,13 +403,18 @@ describe('the doctor checks what the process receives through the proxies', () =
       '1 proxy appends to X-Forwarded-For; the process sees the address 198.51.100.7',
     ],
     [
-      'one that takes away what was said before',
+      'one that removes earlier addresses',
       [{ appends: '198.51.100.7', forgets: true }],
       1,
       '1 proxy appends',
     ],
     ['one that writes ports', [{ appends: '198.51.100.7:4711' }], 1, '1 proxy appends'],
-    ['one that is asked from this machine', [{ appends: true }], 1, 'trusted_proxies should be 1'],
+    [
+      'one that gets the request from this machine',
+      [{ appends: true }],
+      1,
+      'trusted_proxies should be 1',
+    ],
     ['two proxies', [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }], 2, '2 proxies append'],
   ])('and passes with %s', async (_, chain, trusted, says) => {
     const found = await examined(await behind(chain, trusted));
@@ -423,7 +428,7 @@ describe('the doctor checks what the process receives through the proxies', () =
     [what: string, chain: readonly ProxyOptions[], trusted: number, says: RegExp, remedy: RegExp]
   >([
     [
-      'trusted_proxies is too small: everybody has the address of the proxy',
+      'trusted_proxies is too small, so every client has the address of the proxy',
       [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }],
       1,
       /sees the address 10\.0\.0\.2, but the outermost proxy saw 198\.51\.100\.7: 2 proxies append/,
@@ -437,7 +442,7 @@ describe('the doctor checks what the process receives through the proxies', () =
       /set trusted_proxies to 1\./,
     ],
     [
-      'trusted_proxies is too large: everybody has the address that they say',
+      'trusted_proxies is too large, so clients can forge their address',
       [{ appends: '198.51.100.7' }],
       2,
       /accepted a forged client address \(192\.0\.2\.123\)/,

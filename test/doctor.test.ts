@@ -321,8 +321,8 @@ describe('the doctor', () => {
   });
 
   test.each([
-    ['1, which is not a yes of a hasher', (isRight: boolean) => (isRight ? 1 : 0)],
-    ['a result with a flag in it', (isRight: boolean) => ({ isRight })],
+    ['1 in place of true', (isRight: boolean) => (isRight ? 1 : 0)],
+    ['an object that contains the result', (isRight: boolean) => ({ isRight })],
   ])('reports a hasher that returns %s', async (_, said) => {
     const passwordHasher: PasswordHasher = {
       hash: (password) => CHEAP.hash(password),

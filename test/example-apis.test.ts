@@ -259,17 +259,17 @@ describe('the article store', () => {
     // @shows API-3.7
     test.each([
       ['nothing', ''],
-      ['no JSON', '{'],
+      ['incomplete JSON', '{'],
       ['two values', '{} {}'],
       ['a byte order mark', '\u{FEFF}{}'],
       ['a comma too many', '{"title":"A","body":"B",}'],
       ['bytes that are not UTF-8', new Blob([new Uint8Array([0x22, 0xff, 0x22])])],
-      ['half a character', '{"title":"\\ud800","body":"B"}'],
+      ['half of a surrogate pair', '{"title":"\\ud800","body":"B"}'],
       ['a long text without an end, read in linear time', `"${'\\"'.repeat(500_000)}`],
       ['a long text that ends in an escape, read in linear time', `"${'\\"'.repeat(500_000)}\\`],
       ['nesting of 513', `${'['.repeat(513)}${']'.repeat(513)}`],
       [
-        'nesting of 513 inside',
+        'nesting of 513 within a member',
         `{"title":"A","body":"B","x":${'['.repeat(512)}${']'.repeat(512)}}`,
       ],
     ])('2. %s: 400', async (_, body) => {
@@ -301,7 +301,7 @@ describe('the article store', () => {
     test.each<[string, object, readonly string[]]>([
       ['nothing', {}, ['title', 'body']],
       ['no body', { title: 'A' }, ['body']],
-      ['no text', { title: 1, body: null }, ['title', 'body']],
+      ['a title and a body that are not text', { title: 1, body: null }, ['title', 'body']],
       ['white space', { title: ' \t\n', body: '\r\n ' }, ['title', 'body']],
       ['201 bytes', { title: 'x'.repeat(201), body: 'B' }, ['title']],
       ['101 letters of two bytes', { title: 'ä'.repeat(101), body: 'B' }, ['title']],

@@ -205,7 +205,11 @@ describe('failed client authentication', () => {
     ['of IPv6 with a port', (port: number) => `[2001:DB8:7::1]:${41_000 + port}`, '2001:db8:7::1'],
     ['with a zone', (zone: number) => `2001:db8:8::1%${zone}`, '2001:db8:8::1'],
     ['mapped to IPv6', (port: number) => `[::ffff:203.0.113.78]:${port + 1}`, '203.0.113.78'],
-    ['that is not valid as that of the proxy', (count: number) => `unknown-${count}`, '127.0.0.1'],
+    [
+      'of the proxy if the forwarded one is invalid',
+      (count: number) => `unknown-${count}`,
+      '127.0.0.1',
+    ],
   ])('is counted by the address %s', async (_, from, known) => {
     await begin();
     for (let count = 0; count < 5; count += 1)

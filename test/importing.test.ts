@@ -441,8 +441,8 @@ describe('an imported client secret that another server had hashed', () => {
     ['SHA-256 in base64url', () => sha256('base64url')],
     ['SHA-256 in base64', () => sha256('base64')],
     ['PBKDF2 as Django writes it', () => django()],
-    ['PBKDF2 of fewer iterations', () => django(10)],
-    ['what the host’s own hasher made', () => CHEAP.hash(SECRET)],
+    ['PBKDF2 with fewer iterations', () => django(10)],
+    ['a hash from the host’s hasher', () => CHEAP.hash(SECRET)],
   ] as const)('works, while a wrong secret or the hash itself fails: %s', async (_, make) => {
     const hash = await make();
     const about = hashed(hash);
@@ -512,19 +512,23 @@ describe('an imported client secret that another server had hashed', () => {
   test.each([
     ['a different function', 'md5:0123456789abcdef0123456789abcdef', 'has an unknown form'],
     [
-      'a hash of the host’s hasher at another cost',
+      'a hash from the host’s hasher with a different cost',
       `$argon2id$v=19$m=128,t=1,p=1$${'a'.repeat(22)}$${'b'.repeat(43)}`,
       '$argon2id$v=19$m=64,t=1,p=1$',
     ],
     ['bcrypt, which the host does not use', `$2b$12$${'a'.repeat(53)}`, 'has an unknown form'],
     [
-      'PBKDF2 of more iterations than are configured',
+      'PBKDF2 with more iterations than configured',
       django(ITERATIONS + 1),
       'imported_pbkdf2_iterations',
     ],
-    ['SHA-256 that was cut', sha256('hex').slice(0, -1), 'has an unknown form'],
-    ['SHA-256 of nothing', `sha256:${createHash('sha256').digest('hex')}`, 'of an empty secret'],
-    ['PBKDF2 of nothing', django(ITERATIONS, ''), 'of an empty secret'],
+    ['incomplete SHA-256', sha256('hex').slice(0, -1), 'has an unknown form'],
+    [
+      'SHA-256 of an empty text',
+      `sha256:${createHash('sha256').digest('hex')}`,
+      'of an empty secret',
+    ],
+    ['PBKDF2 of an empty text', django(ITERATIONS, ''), 'of an empty secret'],
   ] as const)('is refused: %s', async (_, hash, reason) => {
     const { written, clients } = await take([hashed(hash)]);
     expect([written, clients[0]?.outcome]).toEqual([false, 'refused']);
@@ -568,7 +572,7 @@ describe('an empty client secret', () => {
         )}`,
     ],
     ['the host’s hasher', () => CHEAP.hash('')],
-    ['the host’s hasher, of a space', () => CHEAP.hash(' ')],
+    ['the host’s hasher, with a space as the secret', () => CHEAP.hash(' ')],
   ];
 
   // @shows AS-9.11, AS-9.3
@@ -755,7 +759,7 @@ describe('a client record of an import', () => {
       'both client_secret and client_secret_hash',
     ],
     [
-      'keys, while none are taken',
+      'keys, if the server does not accept keys',
       record({
         token_endpoint_auth_method: 'private_key_jwt',
         jwks_uri: 'https://client.example/jwks',
@@ -768,7 +772,7 @@ describe('a client record of an import', () => {
       'needs its public keys',
     ],
     [
-      'bound tokens, while there are none',
+      'bound tokens, if the server does not issue them',
       record({ dpop_bound_access_tokens: true }),
       'oauth_server:dpop is off',
     ],

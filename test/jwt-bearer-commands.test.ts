@@ -130,12 +130,12 @@ describe('oauth:link', () => {
     ['no person', () => ['oauth:link:create', IDP, 'x'], '--person'],
     ['no subject', () => ['oauth:link:create', IDP, ...ada], 'subject'],
     [
-      'a subject to remove that is unknown',
+      'the removal of an unknown subject',
       () => ['oauth:link:remove', IDP, 'x'],
       'No account is linked',
     ],
-    ['a limit of nothing', () => ['oauth:link:list', '--limit', '0'], '1 to 1000'],
-    ['a limit that is no number', () => ['oauth:link:list', '--limit', 'all'], '1 to 1000'],
+    ['the limit 0', () => ['oauth:link:list', '--limit', '0'], '1 to 1000'],
+    ['a limit that is not a number', () => ['oauth:link:list', '--limit', 'all'], '1 to 1000'],
     ['a malformed cursor', () => ['oauth:link:list', '--after', '; --'], 'Invalid cursor'],
   ])('refuses %s, and changes nothing', async (_, args, reason) => {
     const before = await linked();

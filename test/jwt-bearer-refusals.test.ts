@@ -201,18 +201,21 @@ const ELSEWHERE: readonly Refusal[] = [
   ['for a tenant of the server', () => withClaims({ aud_tenant: 'acme' })],
   ['of a tenant, where none is configured', () => withClaims({ tenant: 'acme' })],
   ['with an empty tenant', () => withClaims({ tenant: '' })],
-  ['with the tenant null', () => withClaims({ tenant: null })],
+  ['with null as tenant', () => withClaims({ tenant: null })],
   ['without the configured tenant', () => withClaims({ iss: TENANTS_IDP })],
   ['of a different tenant', () => withClaims({ iss: TENANTS_IDP, tenant: 'other' })],
 ];
 
 const WIDER: readonly Refusal[] = [
   ['with a scope that is not offered', () => withClaims({ scope: 'admin' })],
-  ['with a scope that is not offered, too', () => withClaims({ scope: 'notes:read admin' })],
+  [
+    'with an offered scope and one that is not offered',
+    () => withClaims({ scope: 'notes:read admin' }),
+  ],
   ['with a scope that the client lacks', () => withClaims({ scope: 'email' })],
-  ['with a scope in other letters', () => withClaims({ scope: 'NOTES:READ' })],
-  ['with openid alone', () => withClaims({ scope: 'openid' })],
-  ['with offline_access alone', () => withClaims({ scope: 'offline_access' })],
+  ['with a scope in capital letters', () => withClaims({ scope: 'NOTES:READ' })],
+  ['with only openid', () => withClaims({ scope: 'openid' })],
+  ['with only offline_access', () => withClaims({ scope: 'offline_access' })],
   [
     'with a different scope than the request',
     () => ({ assertion: withClaims({}), form: { scope: 'notes:write' } }),
@@ -222,7 +225,7 @@ const WIDER: readonly Refusal[] = [
     () => ({ assertion: withClaims({}), form: { scope: 'a"b' } }),
   ],
   [
-    'where the request has a scope that is not offered',
+    'if the request has a scope that is not offered',
     () => ({ assertion: withClaims({ scope: undefined }), form: { scope: 'admin' } }),
   ],
 ];

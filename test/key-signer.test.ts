@@ -195,7 +195,7 @@ describe('an invalid signature of a KeySigner', () => {
       () => Promise.reject(Object.assign(new Error(SECRET), { code: 'CKR_DEVICE_ERROR' })),
     ],
     [
-      'an error thrown at once',
+      'an error thrown synchronously',
       'failed: TypeError',
       () => {
         throw new TypeError(SECRET);
@@ -213,7 +213,7 @@ describe('an invalid signature of a KeySigner', () => {
       () => Promise.reject(Object.defineProperty(new Error(SECRET), 'code', { get: throwSecret })),
     ],
     [
-      'bytes that it has given away',
+      'bytes whose buffer was transferred',
       'did not return a Uint8Array',
       (data) => {
         const bytes = Uint8Array.from(right(data));
@@ -221,7 +221,7 @@ describe('an invalid signature of a KeySigner', () => {
         return bytes;
       },
     ],
-    ['nothing, for ever', 'did not respond within 50 ms', () => new Promise(() => {})],
+    ['a promise that never resolves', 'did not respond within 50 ms', () => new Promise(() => {})],
     [
       'a text',
       'did not return a Uint8Array',
@@ -233,14 +233,18 @@ describe('an invalid signature of a KeySigner', () => {
       'did not return a Uint8Array',
       (data) => Uint8Array.from(right(data)).buffer,
     ],
-    ['no bytes', 'returned 0 bytes, which are not a valid ES256 signature', () => new Uint8Array()],
     [
-      'a byte less',
+      'an empty Uint8Array',
+      'returned 0 bytes, which are not a valid ES256 signature',
+      () => new Uint8Array(),
+    ],
+    [
+      'one byte too few',
       'returned 63 bytes, which are not a valid ES256 signature',
       (data) => right(data).subarray(0, 63),
     ],
     [
-      'a byte more',
+      'one byte too many',
       'returned 65 bytes, which are not a valid ES256 signature',
       (data) => Buffer.concat([right(data), Buffer.of(0)]),
     ],
@@ -341,7 +345,7 @@ describe('a server is not started with KeySigners', () => {
   const { pair, ...plain } = made;
   // @shows AS-11.18
   test.each<readonly [string, readonly unknown[], string]>([
-    ['with two of one kid', [plain, plain], 'keySigners:1: another KeySigner has the same kid'],
+    ['with the same kid twice', [plain, plain], 'keySigners:1: another KeySigner has the same kid'],
     [
       'with a private key',
       [{ ...plain, publicJwk: pair.privateKey.export({ format: 'jwk' }) }],
@@ -367,7 +371,7 @@ describe('a server is not started with KeySigners', () => {
     ['with an unknown algorithm', [{ ...plain, algorithm: 'PS256' }], 'algorithm must be one of'],
     ['without a kid', [{ ...plain, kid: '' }], 'kid must be a non-empty string'],
     ['without a key', [{ ...plain, publicJwk: null }], 'publicJwk must be a public P-256 key'],
-    ['with what signs nothing', [{ ...plain, sign: null }], 'sign must be a function'],
+    ['without a sign function', [{ ...plain, sign: null }], 'sign must be a function'],
     [
       'with an invalid time',
       [{ ...plain, signsFrom: '2026-01-01' }],

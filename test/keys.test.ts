@@ -70,7 +70,7 @@ describe('a key directory that is lost while serving', () => {
   const LOSSES: readonly (readonly [string, () => Promise<void>, () => Promise<void>])[] = [
     ['gone', () => rename(directory(), away()), () => rename(away(), directory())],
     [
-      'empty, as a mount point without its file system',
+      'empty, like a mount point without its file system',
       async () => {
         await rename(directory(), away());
         await mkdir(directory());
@@ -81,7 +81,7 @@ describe('a key directory that is lost while serving', () => {
       },
     ],
     [
-      'no directory',
+      'replaced by a file',
       async () => {
         await rename(directory(), away());
         await writeFile(directory(), '');
@@ -92,7 +92,7 @@ describe('a key directory that is lost while serving', () => {
       },
     ],
     [
-      'there, and the newest key cannot be read',
+      'present, but the newest key cannot be read',
       () => mkdir(path.join(directory(), '9000000000000-newest.json')),
       () => rm(path.join(directory(), '9000000000000-newest.json'), { recursive: true }),
     ],

@@ -209,11 +209,11 @@ describe('the language of pages', () => {
   });
 
   test.each([
-    ['a header', { 'accept-language': `${'de;q=0.1,'.repeat(1000)}fr` }, undefined],
+    ['a long header', { 'accept-language': `${'de;q=0.1,'.repeat(1000)}fr` }, undefined],
     ['markup', { 'accept-language': '"><script>alert(1)</script>' }, '"><script>alert(1)</script>'],
     ['a path', { 'accept-language': '../../../etc/passwd' }, '../../../etc/passwd %2e%2e/de'],
     [
-      'a name of JavaScript',
+      'property names of JavaScript',
       { 'accept-language': '__proto__, constructor' },
       '__proto__ constructor',
     ],

@@ -40,15 +40,19 @@ describe('the check of links', () => {
   test.each([
     ['a missing file', '[x](nowhere.md)', 'there is no docs/nowhere.md'],
     ['a missing anchor', '[x](../README.md#nowhere)', 'README.md has no #nowhere'],
-    ['an anchor of the same page', '[x](#nowhere)', 'docs/keys.md has no #nowhere'],
-    ['a way out of the repository', '[x](../../elsewhere.md)', 'leads out of the repository'],
+    ['a missing anchor on the same page', '[x](#nowhere)', 'docs/keys.md has no #nowhere'],
+    [
+      'a path that leads out of the repository',
+      '[x](../../elsewhere.md)',
+      'leads out of the repository',
+    ],
     ['an absolute path', '[x](/docs/keys.md)', 'leads out of the repository'],
-    ['a picture', '![x](nowhere.svg)', 'there is no docs/nowhere.svg'],
-    ['a link of HTML', '<img src="nowhere.svg" alt="">', 'there is no docs/nowhere.svg'],
-    ['a definition', '[x]: nowhere.md', 'there is no docs/nowhere.md'],
+    ['a missing picture', '![x](nowhere.svg)', 'there is no docs/nowhere.svg'],
+    ['a missing file in HTML', '<img src="nowhere.svg" alt="">', 'there is no docs/nowhere.svg'],
+    ['a missing file in a link definition', '[x]: nowhere.md', 'there is no docs/nowhere.md'],
     ['plain http', '[x](http://example.com)', 'is neither https nor mailto'],
     ['credentials', '[x](https://me:secret@example.com)', 'has credentials'],
-    ['no URL', '<https://[>', 'is not a URL'],
+    ['an invalid URL', '<https://[>', 'is not a URL'],
   ])('finds %s', (_, markdown, problem) => {
     expect(problemWith(`first\n\n${markdown}\n`)).toEqual([[3, problem]]);
   });

@@ -117,9 +117,9 @@ async function refusedAt(
 }
 
 describe.each([
-  ['registration in the open', { registration: 'open' }],
+  ['open registration', { registration: 'open' }],
   ['registration by initial access token', { registration: 'initial_access_token' }],
-  ['clients that are documents', { client_id_metadata_documents: true }],
+  ['client metadata documents', { client_id_metadata_documents: true }],
 ])('with %s', (_, switches) => {
   let portal: RunningPortal;
   beforeAll(async () => {

@@ -298,9 +298,9 @@ describe('between the logout page and its answer', () => {
 
   // @shows AS-51.3
   test.each<[string, (of: TestClient) => Promise<unknown>]>([
-    ['the client can be revoked', (of) => portal.server.clients.revoke(of.id)],
+    ['the client is revoked', (of) => portal.server.clients.revoke(of.id)],
     [
-      'the URI can be removed',
+      'the URI is removed',
       (of) => portal.server.clients.update(of.id, { metadata: { post_logout_redirect_uris: [] } }),
     ],
   ])('%s, and the answer then leads nowhere', async (_, end) => {

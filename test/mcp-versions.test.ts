@@ -281,7 +281,7 @@ describe('an MCP request of 2026-07-28', () => {
     ['a version that is not a string', { ...META, 'io.modelcontextprotocol/protocolVersion': 3 }],
     ['no capabilities', { 'io.modelcontextprotocol/protocolVersion': STATELESS }],
     [
-      'capabilities that are none',
+      'a capability that is not an object',
       { ...META, 'io.modelcontextprotocol/clientCapabilities': { elicitation: 3 } },
     ],
     [
@@ -322,7 +322,7 @@ describe('an MCP request of 2026-07-28', () => {
   // @shows MCP-15.3
   test.each([
     ['a different method', { 'Mcp-Method': 'tools/list' }],
-    ['the method in other letters', { 'Mcp-Method': 'TOOLS/CALL' }],
+    ['the method in capital letters', { 'Mcp-Method': 'TOOLS/CALL' }],
     ['no method', { 'Mcp-Method': null }],
     ['a different tool', { 'Mcp-Name': 'described' }],
     ['no tool', { 'Mcp-Name': null }],
@@ -742,27 +742,33 @@ describe('the declaration of a tool', () => {
 
   // @shows MCP-15.6
   test.each([
-    ['an icon by a script', { icons: () => [{ src: 'javascript:alert(1)' }] }],
+    ['an icon with a script URL', { icons: () => [{ src: 'javascript:alert(1)' }] }],
     ['an icon over http', { icons: () => [{ src: 'http://app.example/icon.png' }] }],
     ['an icon with a password', { icons: () => [{ src: 'https://a:b@app.example/icon.png' }] }],
-    ['an icon that is a page', { icons: () => [{ src: 'data:text/html;base64,PGI+' }] }],
+    ['an icon with HTML', { icons: () => [{ src: 'data:text/html;base64,PGI+' }] }],
     [
-      'an icon of an odd size',
+      'an icon with an invalid size',
       { icons: () => [{ src: 'https://app.example/i.png', sizes: ['large'] }] },
     ],
-    ['an icon with more', { icons: () => [{ src: 'https://app.example/i.png', onload: 'x' }] }],
     [
-      'an icon of an odd theme',
+      'an icon with an unknown member',
+      { icons: () => [{ src: 'https://app.example/i.png', onload: 'x' }] },
+    ],
+    [
+      'an icon with an unknown theme',
       { icons: () => [{ src: 'https://app.example/i.png', theme: 'blue' }] },
     ],
-    ['an annotation that MCP does not know', { annotations: () => ({ safe: true }) }],
+    ['an unknown annotation', { annotations: () => ({ safe: true }) }],
     ['a hint that is not a boolean', { annotations: () => ({ readOnlyHint: 'yes' }) }],
     ['a title that is not a string', { title: () => 3 }],
     ['an empty title', { title: () => '' }],
     ['an invalid outputSchema', { outputSchema: () => ({ type: 'nothing' }) }],
     ['a marked argument in an array', markedAt('items')],
     ['a marked argument that is a number', marked({ type: 'number', 'x-mcp-header': 'N' })],
-    ['a marked argument that names no field', marked({ type: 'string', 'x-mcp-header': 'a b' })],
+    [
+      'a marked argument with an invalid field name',
+      marked({ type: 'string', 'x-mcp-header': 'a b' }),
+    ],
   ])('with %s prevents the start', async (_, wrong) => {
     const tool = toolNamed('wrong', () => null, wrong);
     await expect(
@@ -886,7 +892,7 @@ describe('an MCP tool that asks the person', () => {
   test.each([
     ['that breaks the schema', { confirm: { action: 'accept', content: { ok: true, tip: 11 } } }],
     ['that is not an answer', { confirm: 12_345 }],
-    ['that does nothing MCP knows', { confirm: { action: 'perhaps' } }],
+    ['with an unknown action', { confirm: { action: 'perhaps' } }],
   ])('refuses an answer %s with -32602, and does not run', async (_, inputResponses) => {
     const requestState = await asked('pay', { amount: 5 });
     const before = calls.length;
@@ -1201,7 +1207,7 @@ describe('mcp:calls_per_minute', () => {
     ['requests that call no tool', { id: 1, method: 'ping' }],
     ['calls without a name', { id: 1, method: 'tools/call', params: {} }],
     ['notifications', { method: 'notifications/initialized' }],
-    ['what is not a message', {}],
+    ['an object that is not a message', {}],
   ])('counts every message of a batch: %s', async (_, message) => {
     const config = { ...FAR, mcp: { protocol_versions: VERSIONS, calls_per_minute: 10 } };
     const limited = await startAssistant({ tools: TOOLS, config });

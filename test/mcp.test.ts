@@ -862,8 +862,8 @@ describe('an MCP tool call', () => {
   test.each([
     ['a missing argument', {}],
     ['a wrong type', { a: 1, b: 'two' }],
-    ['one that a $ref forbids', { a: 1, b: -1 }],
-    ['one too many', { a: 1, b: 2, c: 3 }],
+    ['a value that a $ref forbids', { a: 1, b: -1 }],
+    ['an additional argument', { a: 1, b: 2, c: 3 }],
     ['a list', [1, 2]],
   ])('checks the arguments before the tool runs: %s', async (_, args) => {
     const { result, error } = await answerOf(send(calling('add', args)));
@@ -995,9 +995,9 @@ describe('an MCP tool call', () => {
   test.each([
     ['of an unknown type', [{ type: 'film', reel: 1 }]],
     ['without its text', [{ type: 'text' }]],
-    ['that is nothing', [null]],
+    ['that is null', [null]],
     ['that cannot be written as JSON', [{ type: 'text', text: 'x', _meta: { a: 1n } }]],
-    ['that are not list', 'text'],
+    ['that is a text in place of a list', 'text'],
   ])(
     'with the content block %s is a tool error for the caller, and one log line',
     async (_, blocks) => {
@@ -1446,7 +1446,7 @@ describe('registering MCP tools', () => {
       'The inputSchema() of the tool x cannot be used: type must be',
     ],
     [
-      'a schema that is to be fetched',
+      'a schema that would have to be fetched',
       [
         toolNamed('x', () => 1, {
           type: 'object',
@@ -1456,12 +1456,12 @@ describe('registering MCP tools', () => {
       'The inputSchema() of the tool x cannot be used: ',
     ],
     [
-      'a schema whose verdict would be a promise',
+      'a schema that would be validated asynchronously',
       [toolNamed('x', () => 1, { $async: true, type: 'object' })],
       'The inputSchema() of the tool x cannot be used: $async',
     ],
     [
-      'a schema of Zod, which is no JSON Schema and would accept any arguments',
+      'a Zod schema, which is not JSON Schema and would accept any arguments',
       [toolNamed('x', () => 1, z.object({ a: z.string() }) as object as JsonSchema)],
       'The inputSchema() of the tool x cannot be used: it is not plain JSON',
     ],
@@ -1481,7 +1481,7 @@ describe('registering MCP tools', () => {
       'The description() of the tool x must return a string',
     ],
     [
-      'a schema of no object',
+      'a schema that is not for an object',
       [toolNamed('x', () => 1, { type: 'string' })],
       'must describe an object',
     ],

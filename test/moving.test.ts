@@ -1,4 +1,4 @@
-// @engines sqlite, long: it reads the tables of other servers, and each page has one query
+// @engines sqlite, long: it reads the tables of other servers, and each page shows one query
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

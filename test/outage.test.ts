@@ -35,7 +35,7 @@ afterAll(async () => {
  */
 const SERVED: readonly (readonly [string, Served])[] = [
   [
-    'connections of its own',
+    "Portico's own connections",
     { options: [], folder: 'examples/portal', key: 'DATABASE_URL', rounds: SCALE.outages },
   ],
   [

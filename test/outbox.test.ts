@@ -1,4 +1,4 @@
-// @engines all: the outbox is in the store
+// @engines all: the store contains the outbox
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -112,7 +112,7 @@ const ODD: readonly (readonly [string, unknown])[] = [
   ['an empty object', {}],
   ['a list of numbers', [1, 2]],
   ['a list of lists', [[LOOPBACK]]],
-  ['a list of nothing', [null]],
+  ['a list with null', [null]],
   ['a list of objects', [{ toString: 'evil' }]],
   ['a mixed list', [LOOPBACK, 1]],
 ];

@@ -132,7 +132,7 @@ describe('the number of round trips to the database server', () => {
       );
       for (const [name, each] of [
         ['revocation', token],
-        ['revocation of what is gone', token],
+        ['revocation of a revoked token', token],
         ['revocation of the authorization', last],
       ] as const) {
         const revoked = await counted(name, () =>
@@ -156,7 +156,7 @@ describe('the number of round trips to the database server', () => {
       refresh: 6 + more,
       'own API': 3,
       revocation: 3,
-      'revocation of what is gone': 4,
+      'revocation of a revoked token': 4,
       'revocation of the authorization': 5,
     });
   });

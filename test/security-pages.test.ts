@@ -95,7 +95,7 @@ describe('a table row', () => {
       '[RFC1-2](x) | [consent](../test/consent.test.ts)',
       'there is no RFC1-2',
     ],
-    ['without a test', '[AS-8.3](x) | of course', 'no test'],
+    ['without a link to a test', '[AS-8.3](x) | of course', 'no test'],
     ['without a rule', 'one of ours | [consent](../test/consent.test.ts)', 'no rule'],
   ])('%s is reported', (_, cells, problem) => {
     expect(problemsOf(promises('page', `${HEADER}| Threat | ${cells} |`))).toContain(

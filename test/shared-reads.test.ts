@@ -103,7 +103,7 @@ const killConnections = () =>
       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   );
 
-describe.each(['of its own', "of the application's pool"])(
+describe.each(['of Portico', "of the application's pool"])(
   'shared database reads on connections %s',
   (connections) => {
     beforeAll(async () => {
@@ -111,7 +111,7 @@ describe.each(['of its own', "of the application's pool"])(
       pool = openApplicationPool(store.url);
       beside = openDatabase(store.url, { directory: '/', poolSize: 1 });
       portal = await startPortal(
-        connections === 'of its own' ? { databaseUrl: store.url } : { database: pool.borrow() },
+        connections === 'of Portico' ? { databaseUrl: store.url } : { database: pool.borrow() },
       );
       owned.length = people.length = 0;
       for (let index = 0; index < CLIENTS; index += 1) {

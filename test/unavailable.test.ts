@@ -102,7 +102,7 @@ const REFUSED: readonly Refusal[] = isPostgres
   ? [
       ['the time limit of the session', '57014', (on) => on.execute('SELECT pg_sleep(60)')],
       [
-        'a lock that a different session has',
+        'a row that a different session has locked',
         '55P03',
         (on) => on.execute('SELECT id FROM things WHERE id = 1 FOR UPDATE NOWAIT'),
       ],
@@ -114,7 +114,7 @@ const REFUSED: readonly Refusal[] = isPostgres
   : [
       ['the time limit of the session', 1969, (on) => on.execute('SELECT SLEEP(60)')],
       [
-        'a lock that a different session has',
+        'a row that a different session has locked',
         1205,
         (on) => on.execute('SELECT id FROM things WHERE id = 1 FOR UPDATE NOWAIT'),
       ],
@@ -142,13 +142,9 @@ const REFUSED: readonly Refusal[] = isPostgres
         1317,
         (on) => on.execute('KILL QUERY CONNECTION_ID()'),
       ],
-      ['a lock of MySQL that is held, with NOWAIT', 3572, (on) => on.execute(raised(3572))],
-      ['InnoDB of MySQL with a read-only schema', 1836, (on) => on.execute(raised(1836))],
-      [
-        'InnoDB of MySQL that may only be read from',
-        1015,
-        (on) => on.execute(raised(1015, CANNOT_LOCK)),
-      ],
+      ['a locked row in MySQL, with NOWAIT', 3572, (on) => on.execute(raised(3572))],
+      ['a read-only schema in MySQL', 1836, (on) => on.execute(raised(1836))],
+      ['read-only InnoDB in MySQL', 1015, (on) => on.execute(raised(1015, CANNOT_LOCK))],
     ];
 
 /**
@@ -159,16 +155,16 @@ const UNKNOWN: readonly (readonly [string, string | number])[] = isPostgres
   ? [
       ['a server that ends the connection', '57P01'],
       ['a connection that failed', '08006'],
-      ['a disk that failed below the server', '58030'],
-      ['a file that is not there any more', '58P01'],
-      ['a server of several nodes', '40003'],
+      ['a disk error', '58030'],
+      ['a missing file of the database', '58P01'],
+      ['a statement with unknown completion', '40003'],
     ]
   : [
       ['a node that has lost its cluster', 1047],
       ['a commit that failed', 1180],
       ['a member of a MySQL group whose group does not answer', 3100],
-      ['a server that ends', 1053],
-      ['MySQL that ends a connection that nobody uses', 4031],
+      ['a server that is shutting down', 1053],
+      ['MySQL that closes an unused connection', 4031],
     ];
 
 const code = (expected: string | number) => (isPostgres ? { code: expected } : { errno: expected });

@@ -1,4 +1,4 @@
-// An application on Express with all of Portico that it uses, to be put into one file, on SQLite and without other drivers.
+// An application on Express that a bundler puts into one file, together with Portico. It uses SQLite, and no other drivers.
 import express from 'express';
 import session from 'express-session';
 import { bearer, bearerErrors, portico } from 'portico/express';

@@ -158,8 +158,11 @@ async function setReadOnly({ administrator }: PostgresNode, value: 'on' | 'off')
 /** How the primary goes down, and what remains of it. */
 const ENDS: readonly (readonly [string, (primary: PostgresNode) => Promise<void>])[] = [
   ['was killed', (primary) => primary.server().kill()],
-  ['hangs: it lets everybody in, and says nothing', async (primary) => primary.server().pause()],
-  ['takes no writes any more', (primary) => setReadOnly(primary, 'on')],
+  [
+    'hangs: it accepts connections, but does not respond',
+    async (primary) => primary.server().pause(),
+  ],
+  ['no longer accepts writes', (primary) => setReadOnly(primary, 'on')],
 ];
 
 // @shows AS-18.22, AS-18.12

@@ -11,8 +11,8 @@ import { mcp, type mcpConfiguration, type McpConfigInput } from '@portico/mcp';
 import { z } from 'zod';
 
 /**
- * What the configuration of an application may hold, and what must not compile; `npm run types`
- * looks.
+ * Configurations of an application that must compile, and configurations that must not. `npm run
+ * types` checks this.
  */
 
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
@@ -64,15 +64,15 @@ export const allowed = [
     }),
     plugins: [oauthServer()],
   }),
-  // Sections of plugins of the application's own: as they say, as their schema says, or whatever it
-  // is.
+  // Sections of the application's own plugins. The type comes from the plugin or from its schema.
+  // Otherwise, any value is allowed.
   defineApplication({ config: { billing: { rates: {} } }, plugins: [typed] }),
   defineApplication({
     config: () => ({ shop: { open: ['sunday'] } }),
     plugins: [derived, oauthServer()],
   }),
   defineApplication({ config: () => ({ anything: { at: 'all' } }), plugins: [untyped, mcp()] }),
-  // The application's own key, which it says how to validate.
+  // The application's own key, with a schema.
   defineApplication({
     config: () => ({ imprint: { city: 'Turin' } }),
     configuration: { imprint: z.strictObject({ city: z.string() }) },
@@ -87,54 +87,54 @@ export const allowed = [
   }),
 ];
 
-/** A function that says that it returns some map is taken at its word. */
+/** A function with the declared result type of any map is accepted, because its keys are unknown. */
 export const untold = (config: () => Readonly<Record<string, unknown>>) =>
   defineApplication({ config, plugins: [oauthServer()] });
 
 export const refused = [
-  // @ts-expect-error -- public_ur1
+  // @ts-expect-error -- public_ur1 is misspelled
   defineApplication({ config: { public_ur1: 'https://app.example' } }),
-  // @ts-expect-error -- public_ur1, beside a known one
+  // @ts-expect-error -- public_ur1 is misspelled, next to a known key
   defineApplication({ config: () => ({ body_limit: 1, public_ur1: 'https://app.example' }) }),
-  // @ts-expect-error -- acess_token_ttl
+  // @ts-expect-error -- acess_token_ttl is misspelled
   defineApplication({ config: { oauth_server: { acess_token_ttl: 1 } }, plugins: [oauthServer()] }),
   defineApplication({
-    // @ts-expect-error -- acess_token_ttl, alone
+    // @ts-expect-error -- acess_token_ttl is misspelled, without another key
     config: () => ({ oauth_server: { acess_token_ttl: 1 } }),
     plugins: [oauthServer()],
   }),
   defineApplication({
-    // @ts-expect-error -- acess_token_ttl, beside a known one
+    // @ts-expect-error -- acess_token_ttl is misspelled, next to a known key
     config: (env) => ({ oauth_server: { name: env['NAME'], acess_token_ttl: 1 } }),
     plugins: [oauthServer()],
   }),
   defineApplication({
-    // @ts-expect-error -- permision, in a map of any names
+    // @ts-expect-error -- permision is misspelled, in a map that accepts any name
     config: () => ({ oauth_server: { scopes: { a: { label: 'A', permision: 'b' } } } }),
     plugins: [oauthServer()],
   }),
-  // @ts-expect-error -- no plugin brings mcp
+  // @ts-expect-error -- no plugin adds the section mcp
   defineApplication({ config: () => ({ body_limit: 1, mcp: {} }), plugins: [oauthServer()] }),
   defineApplication({
-    // @ts-expect-error -- steaming: an untyped plugin does not loosen another plugin's section
+    // @ts-expect-error -- steaming is misspelled; an untyped plugin does not change the type of mcp
     config: { mcp: { transport: { steaming: true } } },
     plugins: [untyped, mcp()],
   }),
   defineApplication({
-    // @ts-expect-error -- user_scope
+    // @ts-expect-error -- user_scope is misspelled
     config: () => ({ assistant: { account_linking: true, user_scope: ['a'] } }),
     plugins: [oauthServer(), mcp(), assistant()],
   }),
-  // @ts-expect-error -- curency
+  // @ts-expect-error -- curency is misspelled
   defineApplication({ config: () => ({ shop: { open: [], curency: 'EUR' } }), plugins: [derived] }),
-  // @ts-expect-error -- vta
+  // @ts-expect-error -- vta is misspelled
   defineApplication({ config: { billing: { rates: { vta: 1 } } }, plugins: [typed] }),
   defineApplication({
-    // @ts-expect-error -- citty
+    // @ts-expect-error -- citty is misspelled
     config: () => ({ imprint: { citty: 'Turin' } }),
     configuration: { imprint: z.strictObject({ city: z.string() }) },
   }),
-  // @ts-expect-error -- a key of nobody's
+  // @ts-expect-error -- neither a plugin nor the application declares this key
   defineApplication({ config: { imprint: { city: 'Turin' } } }),
   // @ts-expect-error -- loud is not a level
   defineApplication({ config: () => ({ log: { level: 'loud' } }) }),

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { fromMysql, fromPostgres, fromSqlite } from 'portico';
 
-/** What an application has is taken as it is, without a cast; what is not a pool is not. */
+/** The pool or database of an application is accepted without a cast. Anything else is refused. */
 export const taken = () => [
   fromPostgres(new pg.Pool()),
   fromMysql(mysql.createPool('')),
@@ -12,12 +12,12 @@ export const taken = () => [
   fromSqlite(new DatabaseSync('file')),
 ];
 
-// @ts-expect-error -- one connection is not a pool: two requests would be in one transaction
+// @ts-expect-error -- a connection is not a pool: two requests would share a transaction
 export const single = () => fromMysql(mysql.createConnection(''));
 
 declare const betterSqlite3: {
   prepare(sql: string): { all(): unknown[] };
   exec(sql: string): object;
 };
-// @ts-expect-error -- another library has a SQLite of its own: in one process, neither sees the other's locks
+// @ts-expect-error -- this is a second copy of SQLite; neither copy sees the locks of the other
 export const foreign = () => fromSqlite(betterSqlite3);

@@ -1,7 +1,7 @@
 import type { SignInView, ErrorView as KitErrorView } from '@portico/kit';
 import type { Host, OAuthViews } from 'portico';
 
-/** A host's own pages, by the types of their data; `npm run types` looks. */
+/** Pages of a host that use the types of their data. `npm run types` checks them. */
 
 const escaped = (text: string) =>
   text.replaceAll(/[&<>"']/g, (found) => `&#${found.codePointAt(0)};`);
@@ -41,7 +41,7 @@ export const render: Host['render'] = async (view, data) => {
   return PAGES['oauth/error'](data as unknown as OAuthViews['oauth/error']);
 };
 
-// @ts-expect-error -- a page has no values but those that it is given
+// @ts-expect-error -- the data of the page has no value clientname
 export const misspelt = ({ clientname }: OAuthViews['oauth/consent']) => clientname;
 
 export const signIn = ({

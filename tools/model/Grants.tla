@@ -109,7 +109,7 @@ Answers(r, token) == rq' = [rq EXCEPT ![r] = Given(rq[r], token)]
 
 Revoked(r) == rq' = [rq EXCEPT ![r] = [Over(rq[r], "200") EXCEPT !.offer = NONE]]
 
-\* A second use by the grant's own client outside of the window is a replay. It does not matter why the request was refused.
+\* A second use by the grant's own client is a replay, unless it is in the window. It does not matter why the request was refused.
 IsReplay(r) == rq[r].by # "other" /\ IsUsed(rq[r].offer) /\ ~AnsweredAgain(rq[r].offer)
 Refuses(r) == Stops(r, IF IsReplay(r) THEN "replay refused" ELSE "refused")
 
@@ -147,7 +147,7 @@ BeginRevocation(r) ==
   IsNext(r) /\ \E node \in Nodes, token \in Known : Begin(r, "revoke", node, token, "own")
 
 -----------------------------------------------------------------------------
-(* Reading and deciding: findCode, findRefreshToken, then the account is asked. No lock is taken. *)
+(* Reading and deciding: findCode or findRefreshToken, and then the check of the account. No lock is taken. *)
 
 Decide(r) ==
   LET g == rq[r].offer
@@ -287,7 +287,7 @@ Vanish(r) ==
      \/ lock = r /\ rq[r].at # "commit" /\ lock' = 0 /\ draft' = NONE /\ UNCHANGED late
   /\ UNCHANGED <<row, issued, deleted, fences, rq, around>>
 
-\* The question of decision 9. It takes the key, unless the row exists. It waits for a transaction that has the key.
+\* The query of decision 9. It claims the key, unless the row exists. It waits for a transaction that has the key.
 IsThere(r) == r \in issued \ deleted
 TakesKey(r) == fences' = IF IsThere(r) \/ Fault = "a lost commit is only looked for" THEN fences ELSE fences \cup {r}
 Ask(r) ==
@@ -299,13 +299,13 @@ Ask(r) ==
           /\ IF IsThere(r) THEN Answers(r, r) ELSE Stops(r, "503")
   /\ UNCHANGED <<row, lock, draft, issued, deleted, late, around>>
 
-\* The store stays away. The response is 503, and the result is kept for the same request.
+\* The store remains unavailable. The response is 503, and the node keeps the result for the same request.
 GiveUp(r) ==
   /\ rq[r].at = "doubt"
   /\ rq' = [rq EXCEPT ![r] = [Over(rq[r], "kept") EXCEPT !.node = rq[r].node, !.by = rq[r].by]]
   /\ UNCHANGED <<database, around>>
 
-\* The same request comes to the same node again. The node first finds out whether the earlier one took effect.
+\* The same request reaches the same node again. The node first finds out whether the earlier request took effect.
 OnTo(r, settled, as) ==
   LET left == Kept(rq[r].node, rq[r].offer, rq[r].by) \ {settled}
   IN rq' = [rq EXCEPT ![settled] = Over(rq[settled], as), ![r].at = IF left = {} THEN "read" ELSE "settle",
@@ -318,7 +318,7 @@ Settle(r) ==
      /\ IF IsThere(e) THEN Goes(r, "last word") ELSE OnTo(r, e, "503")
      /\ UNCHANGED <<row, lock, draft, issued, deleted, late, around>>
 
-\* Checks isLastWord, and then asks for the account.
+\* Checks isLastWord, and then the account.
 LastWord(r) ==
   LET e == rq[r].asks
       isLast == (row.there /\ ~row.revoked /\ row.current = e) \/ Fault = "a kept answer is not the last word"
@@ -361,7 +361,7 @@ RevokeAccess(token) ==
   /\ Revokes /\ token \in Known /\ token \in issued \ deleted /\ deleted' = deleted \cup {token}
   /\ UNCHANGED <<row, lock, draft, issued, fences, late, rq, around>>
 
-\* A request ends before a lifetime does. It commits before a window closes.
+\* The model assumes that each request ends before a lifetime ends, and commits before a window closes.
 IsUnderWay(r) == Active(r) \/ r \in late \/ lock = r
 IsUsing(r) == rq[r].at \in {"read", "claim", "commit", "doubt"} \/ r \in late \/ lock = r
 CloseWindow ==

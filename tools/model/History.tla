@@ -99,7 +99,7 @@ GoesOn(i) ==
         /\ NotSent(i) \/ EndUnheard(i) \/ CommitUnheard(i) \/ GiveUp(i)
   /\ UNCHANGED <<slot, done>>
 
-\* Everything that others see between a claim and its commit, they could also have seen before the claim.
+\* What other requests see between a claim and its commit, they could also have seen before the claim. So a commit comes before other steps.
 Commits(i) == slot[i] /\ rq[i].at = "commit" /\ operations[i].answer # "503"
 CommitNow == LET i == CHOOSE i \in Ops : Commits(i) IN Commit(i) /\ UNCHANGED history
 
@@ -115,7 +115,7 @@ HistoryNext ==
        [] OTHER -> IF CanBeAnswered THEN IsAnswered ELSE Inside \/ Onward
 HistorySpec == HistoryInit /\ [][HistoryNext]_<<vars, history>>
 
-\* Values that only the promises use, and no step of the model, do not make a state different.
+\* What distinguishes two states. It leaves out the values that only the promises use, and no step of the model.
 View == <<row, lock, issued, deleted, fences, late, revoked, history,
           [i \in All |-> <<rq[i].at, rq[i].token, rq[i].asks, rq[i].node>>]>>
 

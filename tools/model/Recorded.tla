@@ -1,5 +1,5 @@
 ------------------------------ MODULE Recorded ------------------------------
-(* A history of its own, so that History.tla can be read by itself: the test puts others in its place. *)
+(* A short example, so that History.tla is complete by itself. The test replaces this module with recorded histories. *)
 Recorded == <<
   [names |-> 1,
    operations |-> <<[does |-> "use", node |-> "node 1", offer |-> 0, answer |-> "200"],

@@ -1,4 +1,4 @@
-"""Runs one search with Maude. Prints what Maude prints, and the labels of the rules to a solution.
+"""Runs one search with Maude. Prints Maude's output, and the labels of the rules that lead to a solution.
 
 usage: run.py MODULE.maude... SEARCH.maude
 """

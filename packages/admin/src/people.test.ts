@@ -29,10 +29,10 @@ describe('the names of people from the application', () => {
   // @shows AS-33.11
   test.each([
     ['markup', { name: '<b onclick="x">', email: '"><script>' }],
-    ['what turns text around', { name: 'a\u202eb\u2066c', email: 'd\u200be' }],
+    ['text direction controls', { name: 'a\u202eb\u2066c', email: 'd\u200be' }],
     ['control characters', { name: 'a\u0007b\u2028c' }],
-    ['no texts', { name: { text: 'x' }, email: ['a'] }],
-    ['nothing', { name: '  ', email: undefined }],
+    ['values that are not text', { name: { text: 'x' }, email: ['a'] }],
+    ['empty and missing values', { name: '  ', email: undefined }],
   ])('are escaped as plain text: %s', async (_, profile) => {
     const who = await known(account(profile));
     const { html } = personRow(pageLinks(''), PERSON, who);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// This file alone must run on older Nodes, to say what is needed.
+// Only this file must also run on older versions of Node, to say which version is needed.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 7)) {
   process.stderr.write(

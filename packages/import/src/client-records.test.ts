@@ -170,15 +170,15 @@ describe('the imported record of a client', () => {
 
   // @shows AS-41.2
   test.each([
-    ['a name that is no text', { client_name: 7 }, 'client_name must be a string'],
+    ['a name that is not text', { client_name: 7 }, 'client_name must be a string'],
     ['no name', { client_name: null }, 'client_name is missing'],
-    ['a name without a value', { client_name: undefined }, 'The client needs a name'],
-    ['a scope that is no text', { scope: ['notes:read', 7] }, 'scope must be a list of strings'],
-    ['a scope that is cut JSON', { scope: '["notes:read"' }, 'scope must be a list of strings'],
+    ['an undefined name', { client_name: undefined }, 'The client needs a name'],
+    ['a scope that is not text', { scope: ['notes:read', 7] }, 'scope must be a list of strings'],
+    ['a scope in incomplete JSON', { scope: '["notes:read"' }, 'scope must be a list of strings'],
     ['no scope', { scope: undefined }, 'scope'],
-    ['no list of grants', { grant_types: undefined }, 'grant_types is empty'],
+    ['no grants', { grant_types: undefined }, 'grant_types is empty'],
     [
-      'a date of its secret that is a text',
+      'an expiry date of the secret as text',
       { client_secret_expires_at: '1900000000' },
       'client_secret_expires_at must be a number of seconds',
     ],
@@ -205,10 +205,10 @@ describe('a list in an imported record', () => {
   // @shows AS-41.2
   test.each([
     ['a list', ['notes:read', 'notes:write']],
-    ['words', 'notes:read notes:write'],
-    ['words with more spaces', '  notes:read \n\t notes:write '],
-    ['JSON', '["notes:read", "notes:write"]'],
-    ['JSON after spaces', ' \n["notes:read","notes:write"] '],
+    ['words in one text', 'notes:read notes:write'],
+    ['words with more white space', '  notes:read \n\t notes:write '],
+    ['JSON in a text', '["notes:read", "notes:write"]'],
+    ['JSON after white space', ' \n["notes:read","notes:write"] '],
   ])('may be %s', async (_, scope) => {
     expect(await take(service({ scope }))).toMatchObject(
       accepted([], { scopes: ['notes:read', 'notes:write'] }),
@@ -290,7 +290,7 @@ describe('the authentication of an imported client', () => {
 
   // @shows AS-41.2
   test.each([
-    ['nothing', {}, []],
+    ['no secret and no keys', {}, []],
     ['a secret', { client_secret: 'short' }, [noSecret]],
     ['a hash', { client_secret_hash: 'md5:0' }, [noSecret]],
     ['a secret that has expired', { client_secret_expires_at: 1 }, []],
@@ -300,7 +300,7 @@ describe('the authentication of an imported client', () => {
       ['the keys are not imported, because token_endpoint_auth_method is none'],
     ],
     [
-      'the address of keys',
+      'a URL for keys',
       { jwks_uri: 'https://client.example/keys' },
       ['the keys are not imported, because token_endpoint_auth_method is none'],
     ],
@@ -374,7 +374,7 @@ describe('the authentication of an imported client', () => {
 
   // @shows AS-41.2
   test.each([
-    ['none', {}],
+    ['no key', {}],
     ['only an algorithm', { token_endpoint_auth_signing_alg: 'ES256' }],
   ])('cannot be a key if the record contains no key: %s', async (_, more) => {
     expect(await problemOf(keyed(more), on)).toContain('needs its public keys');
@@ -382,10 +382,10 @@ describe('the authentication of an imported client', () => {
 
   // @shows AS-41.2
   test.each([
-    ['keys that are no JSON', { jwks: '{"keys":' }, 'The jwks must be a JSON object'],
-    ['both keys and their address', { jwks, jwks_uri: address }, 'both jwks and jwks_uri'],
+    ['keys that are not JSON', { jwks: '{"keys":' }, 'The jwks must be a JSON object'],
+    ['both keys and a URL for keys', { jwks, jwks_uri: address }, 'both jwks and jwks_uri'],
     ['an unknown algorithm', { jwks, token_endpoint_auth_signing_alg: 'HS256' }, 'must be one of'],
-    ['an address that is no text', { jwks_uri: 7 }, 'jwks_uri must be a string'],
+    ['a URL that is not text', { jwks_uri: 7 }, 'jwks_uri must be a string'],
   ])('is refused: %s', async (_, more, problem) => {
     expect(await problemOf(keyed(more), on)).toContain(problem);
   });

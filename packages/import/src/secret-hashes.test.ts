@@ -83,9 +83,9 @@ describe('an imported secret in plain text', () => {
     ['of 15 characters', 'x'.repeat(15), 'must have at least 16 characters'],
     ['of 1025 characters', 'x'.repeat(1025), 'at most 1024 printable ASCII characters'],
     ['with a letter outside ASCII', `é${'x'.repeat(20)}`, 'at most 1024 printable ASCII'],
-    ['that ends with such a letter', `${'x'.repeat(20)}é`, 'at most 1024 printable ASCII'],
+    ['that ends with a letter outside ASCII', `${'x'.repeat(20)}é`, 'at most 1024 printable ASCII'],
     ['with a line break', `${'x'.repeat(20)}\n`, 'at most 1024 printable ASCII characters'],
-    ['that is no string', 12_345_678, 'client_secret must be a string'],
+    ['that is not a string', 12_345_678, 'client_secret must be a string'],
   ])('is refused: %s', async (_, secret, problem) => {
     expect(await judge(record({ client_secret: secret }))).toContain(problem);
   });
@@ -138,17 +138,17 @@ describe('an imported hash from a different server', () => {
     ['a character with padding', 'sha256:A='],
     ['other characters', `sha256:${'!'.repeat(43)}`],
     ['other characters with padding', `sha256:${'!'.repeat(43)}=`],
-    ['64 characters that are no digits', `sha256:${'z'.repeat(64)}`],
+    ['64 characters that are not hexadecimal digits', `sha256:${'z'.repeat(64)}`],
     ['text before PBKDF2', `x${django('salt')}`],
     ['text after PBKDF2', `${django('salt')}x`],
     ['PBKDF2 without iterations', django('salt', 0)],
     ['PBKDF2 with a zero before its iterations', django('salt', '020')],
-    ['PBKDF2 with iterations that are no number', django('salt', '1x')],
+    ['PBKDF2 with iterations that are not a number', django('salt', '1x')],
     ['PBKDF2 with a number of nine digits', django('salt', 100_000_000)],
     ['PBKDF2 without a salt', django('')],
     ['PBKDF2 with a salt of 129 characters', django('s'.repeat(129))],
     ['PBKDF2 with a dollar sign in its salt', django('s$t')],
-    ['PBKDF2 that was cut', 'pbkdf2_sha256$20$salt$A='],
+    ['incomplete PBKDF2', 'pbkdf2_sha256$20$salt$A='],
     ['PBKDF2 with other characters', `pbkdf2_sha256$20$salt$${'!'.repeat(43)}=`],
   ])('is refused: %s', async (_, hash) => {
     // The message names no format of the host's hasher, because the import does not recognize it.
@@ -198,7 +198,7 @@ describe('an imported hash in the format of the password hasher of the host', ()
   test.each([
     ['bcrypt of another cost', bcrypt, bcrypt(digest, '2b$13')],
     ['bcrypt of another version', bcrypt, bcrypt(digest, '2a$12')],
-    ['bcrypt that was cut', bcrypt, bcrypt(digest).slice(0, -1)],
+    ['incomplete bcrypt', bcrypt, bcrypt(digest).slice(0, -1)],
     ['bcrypt, with text after it', bcrypt, `${bcrypt(digest)}0`],
     ['another cost', phc, phc(digest, [22, 43], 'm=65')],
     ['another length of the salt', phc, phc(digest, [21, 43])],
@@ -220,8 +220,8 @@ describe('an imported hash in the format of the password hasher of the host', ()
     ['text before bcrypt', (own: string) => `x${bcrypt(own)}`],
     ['text after bcrypt', (own: string) => `${bcrypt(own)}x`],
     ['an unknown version of bcrypt', (own: string) => bcrypt(own, '2c$12')],
-    ['a cost of bcrypt that is no number', (own: string) => bcrypt(own, '2b$x2')],
-    ['a cost of bcrypt that ends with a letter', (own: string) => bcrypt(own, '2b$1x')],
+    ['bcrypt with a cost that is not a number', (own: string) => bcrypt(own, '2b$x2')],
+    ['bcrypt with a cost that ends with a letter', (own: string) => bcrypt(own, '2b$1x')],
     ['bcrypt with one character', (own: string) => `$2b$12$${own.slice(0, 1)}`],
     ['bcrypt with other characters', () => `$2b$12$${'_'.repeat(53)}`],
     ['text before the first dollar sign', (own: string) => `x${phc(own)}`],

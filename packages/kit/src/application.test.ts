@@ -531,7 +531,7 @@ describe('the lifetime of a session', () => {
   // @shows HOST-2.1
   test.each([
     ['two hours', LIFETIME, 2 * HOUR],
-    ['session_ttl where that is less', 600, 600],
+    ['session_ttl if it is shorter', 600, 600],
   ])('for a visitor who is not signed in is %s after the last use', async (_, lifetime, lives) => {
     const application = await start({ config: { session_ttl: lifetime }, clock: clock.now });
     const visitor = browser(application);
@@ -683,10 +683,14 @@ describe('the CSRF check of the kit', () => {
     ['our origin', { Origin: ORIGIN }, 200],
     ['our origin on another port', { Origin: `${ORIGIN}:8443` }, 403],
     ['our host without TLS', { Origin: ORIGIN.replace('https', 'http') }, 403],
-    ['a page of which nothing is known', { Origin: 'null' }, 200],
+    ['a page with the origin null', { Origin: 'null' }, 200],
     ['the address bar', { 'Sec-Fetch-Site': 'none' }, 200],
-    ['a site that calls itself ours', { 'Sec-Fetch-Site': 'cross-site', Origin: ORIGIN }, 403],
-    ['a place that no browser names', { 'Sec-Fetch-Site': '' }, 403],
+    [
+      'a different site with our Origin header',
+      { 'Sec-Fetch-Site': 'cross-site', Origin: ORIGIN },
+      403,
+    ],
+    ['an empty Sec-Fetch-Site', { 'Sec-Fetch-Site': '' }, 403],
     ['a page of ours without a referrer', { Origin: 'null', 'Sec-Fetch-Site': 'same-origin' }, 200],
   ])('accepts a valid token from %s', async (_, headers, status) => {
     const application = await start();
@@ -1070,8 +1074,8 @@ describe('the size limit of a request body:', () => {
 
   // @shows HOST-1.6
   test.each([
-    ['as many bytes', LIMIT, 200],
-    ['one more', LIMIT + 1, 413],
+    ['as many bytes as the limit', LIMIT, 200],
+    ['one byte more than the limit', LIMIT + 1, 413],
   ])('%s, with or without Content-Length', async (_, size, status) => {
     const application = await start({
       config: { body_limit: LIMIT },
@@ -1090,8 +1094,8 @@ describe('the size limit of a request body:', () => {
 
   // @shows HOST-1.6
   test.each([
-    ['as many bytes', LIMIT, 200],
-    ['one more', LIMIT + 1, 413],
+    ['as many bytes as the limit', LIMIT, 200],
+    ['one byte more than the limit', LIMIT + 1, 413],
   ])('%s, in chunks that are each below the limit', async (_, size, status) => {
     const application = await start({
       config: { body_limit: LIMIT },

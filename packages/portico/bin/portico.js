@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// This file alone must run on older Nodes, to say what is needed.
+// Only this file must also run on older versions of Node, to say which version is needed.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 7)) {
   process.stderr.write(
@@ -8,8 +8,9 @@ if (major < 24 || (major === 24 && minor < 7)) {
   process.exit(1);
 }
 
-// `serve` with a bounded young generation (docs/decisions/0027): Node takes that only when it starts. The process is replaced
-// by itself, so that signals, the exit code and the place as PID 1 are one process's as before.
+// `serve` runs with a bounded young generation (docs/decisions/0027). Node reads this limit only when
+// it starts, so the process replaces itself. There is still only one process: it keeps its process ID
+// (also as PID 1), receives the signals and sets the exit code.
 if (commandOf(process.argv.slice(2)) === 'serve' && (await mayStartAgain())) {
   const args = [...process.execArgv, '--max-semi-space-size=4', ...process.argv.slice(1)];
   if (process.platform !== 'win32')
@@ -25,7 +26,12 @@ function commandOf(args) {
   );
 }
 
-/** Not where an operator has said otherwise, nor where something would be lost: a debugger, a parent's channel, a socket of systemd's. */
+/**
+ * Returns whether the process may replace itself. It may not if an operator has set the size of the
+ * young generation or the heap, or without the permission to start processes. It also may not if the
+ * new process would lose something: a debugger, the channel to the parent process, or the sockets
+ * that systemd passes.
+ */
 async function mayStartAgain() {
   const flags = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ');
   if (/--(?:(?:min|max)[-_]semi[-_]space|max[-_]heap)[-_]size/.test(flags)) return false;
@@ -35,7 +41,11 @@ async function mayStartAgain() {
   return inspector.url() === undefined;
 }
 
-/** Windows cannot replace a process: a child, which a console's Ctrl+C reaches by itself, and which Windows ends with this one. */
+/**
+ * Runs Node with these arguments as a child process, because Windows cannot replace a process.
+ * Resolves to the exit code of the child. Ctrl+C in a console reaches the child directly, and Windows
+ * ends the child together with this process.
+ */
 async function endOf(args) {
   const { spawn } = await import('node:child_process');
   for (const signal of ['SIGINT', 'SIGBREAK', 'SIGHUP']) process.on(signal, () => {});
@@ -46,7 +56,8 @@ async function endOf(args) {
   });
 }
 
-// Whoever reads no further, as `| head` does, has what they wanted.
+// EPIPE means that the reader of the output has stopped reading, for example `| head`. This is not
+// an error.
 process.stdout.on('error', (error) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
@@ -60,7 +71,8 @@ const code = await runConsole(process.argv.slice(2), {
   columns: () =>
     process.stderr.isTTY && process.env['TERM'] !== 'dumb' ? process.stderr.columns || 80 : null,
 });
-// The command is done; timers, pools and servers of the application must not keep it from ending. Its output goes out first.
+// The command has finished. Write its output, and then exit, even if the application still has timers,
+// pools or servers.
 for (const stream of [process.stdout, process.stderr])
   await new Promise((done) => stream.write('', done));
 process.exit(code);

@@ -185,21 +185,25 @@ describe('The replay check of proofs', () => {
   });
 
   test.each([
-    ['no code', new Error('the store is away'), null],
+    ['an error without a code', new Error('the store is away'), null],
     [
-      'one',
+      'an error with a code',
       Object.assign(new Error('the store is away'), { code: 'ECONNREFUSED' }),
       'ECONNREFUSED',
     ],
-    ['the code of its cause', new Error('away', { cause: { code: 'no error' } }), null],
     [
-      'that of an error below',
+      'a code of the cause that is not an error code',
+      new Error('away', { cause: { code: 'no error' } }),
+      null,
+    ],
+    [
+      'the code of the cause',
       new Error('x', { cause: Object.assign(new Error('y'), { code: '57P01' }) }),
       '57P01',
     ],
-    ['what is not a code', Object.assign(new Error('x'), { code: 'the token abc' }), null],
-    ['a number', Object.assign(new Error('x'), { code: 7 }), null],
-    ['none, being none', 'ECONNREFUSED', null],
+    ['a text that is not a code', Object.assign(new Error('x'), { code: 'the token abc' }), null],
+    ['a code that is a number', Object.assign(new Error('x'), { code: 7 }), null],
+    ['a fault that is not an error', 'ECONNREFUSED', null],
   ])('fails if the store fails, and reports the code: %s', async (_, fault, detail) => {
     const { told } = api({ claim: () => Promise.reject(fault) });
     expect(await told()).toEqual({ reason: 'claim_failed', detail });

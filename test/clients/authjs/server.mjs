@@ -1,5 +1,5 @@
-// Auth.js behind node:http: `server.mjs <providers> <port>`. The providers are those of
-// docs/connecting/authjs.md, as a module.
+// Serves Auth.js with node:http. Usage: `server.mjs <providers> <port>`. `<providers>` is a module
+// with the providers in docs/connecting/authjs.md.
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,8 @@
-"""Authlib, as its own documentation uses it. Reads one line of JSON, which says who it is; then see ../typescript/program.ts for `authorize`."""
+"""Uses Authlib as its documentation does.
+
+The first line of input is JSON with the client and its server. ../typescript/program.ts describes
+the line `authorize`.
+"""
 
 import json
 import sys
@@ -16,10 +20,10 @@ def say(**said) -> None:
 
 
 def pushed(client: OAuth2Session, endpoint: str, url: str) -> str:
-    """RFC 9126, which Authlib leaves to whoever uses it: what would stand in the URL is sent ahead."""
+    """Pushes the parameters of the URL (RFC 9126). Authlib has no function for this. Returns the new URL."""
     where, query = url.split("?")
     if GIVEN["method"] in ("client_secret_post", "none"):
-        # The authentication adds it, and nothing may be there twice.
+        # The client authentication adds client_id, and a parameter must not be repeated.
         query = "&".join(each for each in query.split("&") if not each.startswith("client_id="))
     answer = client.post(
         endpoint,

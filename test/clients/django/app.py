@@ -1,6 +1,6 @@
-"""An application of Django whose only page needs a person: `app.py <settings> <port>`.
+"""A Django application with a page that requires sign-in. Usage: `app.py <settings> <port>`.
 
-The settings are those of docs/connecting/mozilla-django-oidc.md, as a file.
+`<settings>` is a file with the settings in docs/connecting/mozilla-django-oidc.md.
 """
 
 import runpy

@@ -1,4 +1,4 @@
-// The official Go SDK; ../typescript/program.ts says what is spoken on standard input and output.
+// A client with the official Go SDK. ../typescript/program.ts describes its input and output.
 package main
 
 import (
@@ -50,7 +50,8 @@ func authorize(_ context.Context, args *auth.AuthorizationArgs) (*auth.Authoriza
 	return &auth.AuthorizationResult{Code: query.Get("code"), State: query.Get("state"), Iss: query.Get("iss")}, nil
 }
 
-// tokens is the SDK's own source of tokens, which refreshes by its own clock, with an hour that can pass.
+// tokens wraps the SDK's token source, which refreshes when its clock says that the token has
+// expired. hour makes the token an hour older.
 type tokens struct {
 	mutex  sync.Mutex
 	source oauth2.TokenSource

@@ -1,6 +1,9 @@
 import { MCPOAuthProvider, MCPServerConfig, connectToMcpServer } from '@google/gemini-cli-core';
 
-/** What Gemini CLI does at `/mcp auth kitchen`, and with a tool afterwards. Asks on standard input whether it may open a browser. */
+/**
+ * Does the same as Gemini CLI for `/mcp auth kitchen`, and then calls a tool. Gemini CLI asks on
+ * standard input whether it may open a browser.
+ */
 
 const [address, tool] = process.argv.slice(2);
 const token = await new MCPOAuthProvider().authenticate('kitchen', { enabled: true }, address);

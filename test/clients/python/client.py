@@ -1,4 +1,4 @@
-"""The official Python SDK; ../typescript/program.ts says what is spoken on standard input and output."""
+"""A client with the official Python SDK. ../typescript/program.ts describes its input and output."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ async def line() -> str:
 
 
 class Memory:
-    """What the SDK keeps: tokens, and which client it is."""
+    """Stores the tokens of the SDK, and its client registration."""
 
     tokens = None
     client_info = None
@@ -52,7 +52,7 @@ async def callback() -> AuthorizationCodeResult:
 
 
 def an_hour_passes() -> None:
-    """The SDK refreshes by its own clock alone."""
+    """Moves the clock of this process forward. The SDK refreshes only if its clock says so, not after a 401."""
     now = time.time
     time.time = lambda: now() + 3600
 

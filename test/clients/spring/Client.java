@@ -22,7 +22,10 @@ import org.springframework.security.oauth2.core.endpoint.OAuth2AuthorizationResp
 import org.springframework.web.util.UriComponentsBuilder;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Spring Security's client, by the parts that its filters are made of. It reads and writes the lines of ../authlib/client.py. */
+/**
+ * Spring Security's client. It uses the classes that the filters of Spring Security use. Its input
+ * and output are the same as in ../authlib/client.py.
+ */
 public class Client {
   static final JsonMapper JSON = new JsonMapper();
   static final Scanner INPUT = new Scanner(System.in);

@@ -2,16 +2,21 @@
  * Lets clients and people use the processes of a server at the same time, and records the history
  * of their responses. Meanwhile, a scenario breaks something:
  *
- *     const portal = await startPortal({ databaseServer });            // registers clients, signs people in
+ *     // Registers clients and signs people in.
+ *     const portal = await startPortal({ databaseServer });
  *     const workload = await startWorkload({ portal, urls: [one, other] });
- *     await workload.answered(200);                                    // this many more answers
+ *     // Waits for 200 more responses.
+ *     await workload.answered(200);
  *     await node.kill();
- *     await workload.unavailable(10);                                  // this many more times 503, cut off, or no connection
+ *     // Waits for ten more requests that got 503, were cut off or found no connection.
+ *     await workload.unavailable(10);
  *     await node.restart();
  *     await workload.answered(200);
- *     const verdict = await workload.stop();                           // checks all living tokens once more
+ *     // Checks all valid tokens once more.
+ *     const verdict = await workload.stop();
  *     process.stdout.write(`${verdict.line}\n`);
- *     expect(verdict.texts).toEqual([]);                               // each violation, with its operations; 500s too
+ *     // The texts describe each violation and its operations, and each 500 response.
+ *     expect(verdict.texts).toEqual([]);
  *
  * `urls` are the base URLs of the processes, in any order. A request that gets 503 is repeated
  * until it gets another response. The portal registers and revokes clients, as the console does,
@@ -29,11 +34,11 @@ import { judge, type Verdict } from './report.ts';
 export interface WorkloadOptions {
   readonly portal: RunningPortal;
   readonly urls: readonly string[];
-  /* Seeds the choices of the clients. Their timing still differs from run to run. */
+  /* The seed for the choices of the clients. Their timing still differs in each run. */
   readonly seed?: number;
   /** How many clients work at the same time. */
   readonly clients?: number;
-  /* Any process, unless given. */
+  /* Which process gets a repeated request. By default, any process. */
   readonly asksAgain?: AsksAgain;
   readonly afterUnavailable?: AfterUnavailable;
   /* The lifetimes for the model. By default, only codes expire, and a used refresh token is a
@@ -44,11 +49,12 @@ export interface WorkloadOptions {
 export interface Workload {
   /** Waits until this many more operations were answered. */
   answered(count: number): Promise<void>;
-  /* Waits until this many more got 503, were cut off, or found no connection. */
+  /* Waits until this many more operations got 503, were cut off or found no connection. */
   unavailable(count: number): Promise<void>;
   /* Waits until this many more authorizations have ended. */
   authorizations(count: number): Promise<void>;
-  /* Lets each operation finish, checks the living tokens once more, and compares everything with the model. */
+  /* Waits for all operations, checks the valid tokens once more, and compares the history with the
+      model. */
   stop(): Promise<WorkloadVerdict>;
 }
 
@@ -159,7 +165,7 @@ export async function startWorkload(options: WorkloadOptions): Promise<Workload>
   };
 }
 
-/* Does one thing with one of the client's authorizations, or several things at the same moment. */
+/* Does one operation, or several simultaneous ones, with one of the client's authorizations. */
 async function act(asking: Asking, random: () => number, actor: Actor): Promise<void> {
   const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
   const family = pick(actor.families);
@@ -195,7 +201,8 @@ async function act(asking: Asking, random: () => number, actor: Actor): Promise<
   await Promise.all(drawn?.[1]() ?? []);
 }
 
-/* Asks every process once more, and uses the last tokens: none was lost, and none of the ended ones works. */
+/* Looks up the newest access token in every process, and uses the newest refresh token. This shows
+   whether a token was lost, or works after its end. */
 async function examine(asking: Asking, urls: readonly string[], family: Family): Promise<void> {
   const newest = family.tokens.at(-1);
   if (newest !== undefined) await Promise.all(urls.map((url) => asking.look(family, newest, url)));

@@ -50,7 +50,7 @@ export const FAULTS: readonly Fault[] = [
     inTime: 'no',
   },
   {
-    name: 'a comparison returns at once where the first byte is wrong',
+    name: 'a comparison returns immediately if the first byte is wrong',
     edits: [[COMPARE, `if (left[0] !== right[0]) return false; ${COMPARE}`]],
     row: 'CSRF token, the kit',
     inTime: 'at length',
@@ -104,19 +104,19 @@ export const FAULTS: readonly Fault[] = [
     isHash: true,
   },
   {
-    name: 'the first unknown client alone pays for what it is held against',
+    name: 'only an unknown client computes the decoy hash',
     edits: [[DECOY, `if (hashes.length === 0) ${DECOY}`]],
     row: 'Client, Basic',
     inTime: 'no',
   },
   {
-    name: 'of two at once of an unknown client, the second does not wait',
+    name: 'of two simultaneous requests of an unknown client, the second does not wait',
     edits: [[WAIT, `(client === null ? undefined : ${WAIT})`]],
     row: 'Client, Basic',
     inTime: 'no',
   },
   {
-    name: 'no signature is looked at for an unknown client',
+    name: 'no signature is checked for an unknown client',
     edits: [
       [
         'await way?.verify(keyed, clientId, assertion, profile);',
@@ -127,7 +127,7 @@ export const FAULTS: readonly Fault[] = [
     inTime: 'yes',
   },
   {
-    name: 'no signature is looked at where no key fits',
+    name: 'no signature is checked if no key fits',
     edits: [['if (!isChecked) checkDecoySignature(assertion);', '']],
     row: 'private_key_jwt, ES256',
     classes: 'a client of RS256',

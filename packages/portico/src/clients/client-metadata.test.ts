@@ -9,19 +9,19 @@ const DEMANDED = { require_pushed_authorization_requests: true, dpop_bound_acces
 
 describe('the metadata that a client receives', () => {
   test.each([
-    ['by nothing', CLIENT, { token_endpoint_auth_method: 'none' }],
+    ['without a secret or keys', CLIENT, { token_endpoint_auth_method: 'none' }],
     [
-      'by a secret',
+      'with a secret',
       { ...CLIENT, public: false },
       { token_endpoint_auth_method: 'client_secret_basic' },
     ],
     [
-      'by keys that are kept here',
+      'with stored keys',
       { ...CLIENT, public: false, keys: KEYS },
       { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'EC' }] } },
     ],
     [
-      'by keys that it publishes, with an algorithm',
+      'with published keys and an algorithm',
       {
         ...CLIENT,
         public: false,

@@ -165,7 +165,7 @@ describe('registering a client', () => {
 
   test.each<[string, Partial<ClientRegistration>]>([
     ['is public', { public: true }],
-    ['has keys of its own', { jwks: { keys: [OLD.jwk] } }],
+    ['has keys', { jwks: { keys: [OLD.jwk] } }],
   ])('creates no secret for a client that %s', async (_, more) => {
     const { client, secret } = await clients.create({ ...WEB, ...more });
     expect([secret, client.secretHash]).toEqual([null, null]);

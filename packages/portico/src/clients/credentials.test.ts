@@ -32,9 +32,9 @@ const assertionOf = (payload: object) =>
 describe('HTTP Basic client authentication', () => {
   // @shows AS-9.2
   test.each([
-    ['as it is', basic('a:b'), 'a', 'b'],
+    ['unchanged', basic('a:b'), 'a', 'b'],
     [
-      'in small letters, after several spaces',
+      'with a lowercase scheme, after several spaces',
       basic('a:b').replace('Basic ', ' basic   '),
       'a',
       'b',
@@ -42,9 +42,9 @@ describe('HTTP Basic client authentication', () => {
     ['with an empty secret', basic('a:'), 'a', ''],
     ['with colons in the secret', basic('a:b:c'), 'a', 'b:c'],
     ['form-encoded', basic('a%3Ab%25:c+d%2B'), 'a:b%', 'c d+'],
-    ['with spaces alone encoded', basic('a+b+c:d+e+f'), 'a b c', 'd e f'],
+    ['with only spaces encoded', basic('a+b+c:d+e+f'), 'a b c', 'd e f'],
     ['padded', basic('ab:c'), 'ab', 'c'],
-    ['of letters beyond ASCII', basic('é:ü'), 'é', 'ü'],
+    ['with letters outside ASCII', basic('é:ü'), 'é', 'ü'],
   ])('is read %s', (_, header, clientId, secret) => {
     const expected = { method: 'client_secret_basic', clientId, secret };
     expect(read(header)).toEqual(expected);

@@ -59,24 +59,24 @@ describe('the keys that a client registers', () => {
   // @shows AS-23.2
   test.each([
     [
-      'for an algorithm that is not taken',
+      'for an unsupported algorithm',
       { jwks: { keys: [EC] }, algorithm: 'HS256' },
       'must be one of RS256',
     ],
     [
-      'for an algorithm of other keys',
+      'for an algorithm that none of the keys supports',
       { jwks: { keys: [EC] }, algorithm: 'RS256' },
       'has no key for RS256',
     ],
+    ['without a supported key', { jwks: { keys: [OTHER] } }, 'has no key for RS256, PS256'],
     [
-      'for any, with none that verifies',
-      { jwks: { keys: [OTHER] } },
-      'has no key for RS256, PS256',
+      'both in the request and at a URL',
+      { jwks: { keys: [EC] }, jwksUri: 'https://client.example/keys' },
+      'both',
     ],
-    ['in two places', { jwks: { keys: [EC] }, jwksUri: 'https://client.example/keys' }, 'both'],
-    ['nowhere', {}, 'needs its public keys'],
-    ['with one that is too weak', { jwks: { keys: [EC, WEAK] } }, 'A key in the jwks'],
-    ['elsewhere without TLS', { jwksUri: 'http://client.example/keys' }, 'The jwks_uri '],
+    ['no keys and no URL', {}, 'needs its public keys'],
+    ['with a weak key', { jwks: { keys: [EC, WEAK] } }, 'A key in the jwks'],
+    ['at a URL without TLS', { jwksUri: 'http://client.example/keys' }, 'The jwks_uri '],
   ])('are refused: %s', (_, named, says) => {
     expect(() => checkClientKeys(named)).toThrow(says);
   });

@@ -105,20 +105,20 @@ describe('the name that a client gives itself', () => {
 
   // @shows AS-8.15
   test.each<[what: string, name: string, shown: string | null]>([
-    ['as it is', 'Some Tool 2.0', 'Some Tool 2.0'],
-    ['with one space between words, and none around', '  Some \u00a0  Tool ', 'Some Tool'],
-    ['not at all when nothing of it is seen', ' \u200b\u202e ', null],
+    ['unchanged', 'Some Tool 2.0', 'Some Tool 2.0'],
+    ['with one space between words, and none at the ends', '  Some \u00a0  Tool ', 'Some Tool'],
+    ['not at all if all its characters are invisible', ' \u200b\u202e ', null],
     [
-      'with two marks on a letter at most',
+      'with at most two marks on a letter',
       `x${'\u0301'.repeat(2)} q${'\u0301'.repeat(3)}`,
       `x${'\u0301'.repeat(2)} q${'\u0301'.repeat(2)}`,
     ],
     ['without quotes', '“Tool” «of» "mine"', 'Tool of mine'],
     ['with letters in their plain form', 'Ｔｏｏｌ', 'Tool'],
-    ['in scripts that are written together', 'LINE東京 Кириллица', 'LINE東京 Кириллица'],
-    ['not at all with two scripts in one word that are not', 'Some Tооl', null],
-    ['whole, of sixty characters as people count them', flags(60), flags(60)],
-    ['cut, of more', flags(61), `${flags(59)}…`],
+    ['with scripts that belong together', 'LINE東京 Кириллица', 'LINE東京 Кириллица'],
+    ['not at all if one word mixes scripts that do not belong together', 'Some Tооl', null],
+    ['completely if it has sixty visible characters', flags(60), flags(60)],
+    ['shortened if it is longer', flags(61), `${flags(59)}…`],
   ])('is shown in a safe form: %s', (_, name, shown) => {
     expect(calledName(name, 'Portal')).toBe(shown);
   });

@@ -245,7 +245,7 @@ describe('a refusal of a request with a token', () => {
   test.each([
     ['without a token', null, 'missing_token', null],
     ['for an invalid token', 'invented', 'invalid_token', null],
-    ['of one that does not reach', 'usable', 'insufficient_scope', 'notes:write'],
+    ['for a token without the scope', 'usable', 'insufficient_scope', 'notes:write'],
   ])(
     '%s contains the scope only if a token with it would help',
     async (_, authorization, code, scope) => {
@@ -258,7 +258,7 @@ describe('a refusal of a request with a token', () => {
   test.each([
     ['without a token', null, 'missing_token'],
     ['for an invalid token', 'invented', 'invalid_token'],
-    ['of a scope that no other token of this person would have', 'usable', 'access_denied'],
+    ['for a scope that this person cannot get', 'usable', 'access_denied'],
   ])(
     '%s contains the metadata URL and the scope, if challenges are enabled',
     async (_, authorization, code) => {

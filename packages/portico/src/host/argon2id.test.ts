@@ -112,14 +112,14 @@ describe('argon2id', () => {
     });
 
     test.each([
-      ['another kind', withParameters('m=64,t=1,p=1').replace('argon2id', 'argon2i')],
+      ['another Argon2 variant', withParameters('m=64,t=1,p=1').replace('argon2id', 'argon2i')],
       ['another version', withParameters('m=64,t=1,p=1').replace('v=19', 'v=16')],
       ['a short salt', withParameters('m=64,t=1,p=1', 'c29tZXNhb')],
       ['a long salt', withParameters('m=64,t=1,p=1', 'A'.repeat(87))],
       ['a short tag', withParameters('m=64,t=1,p=1', SALT, 'A'.repeat(21))],
       ['a long tag', withParameters('m=64,t=1,p=1', SALT, 'A'.repeat(87))],
-      ['something before it', ` ${withParameters('m=64,t=1,p=1')}`],
-      ['something behind it', `${withParameters('m=64,t=1,p=1')}$`],
+      ['text before it', ` ${withParameters('m=64,t=1,p=1')}`],
+      ['text after it', `${withParameters('m=64,t=1,p=1')}$`],
     ])('are not used if the hash has %s', async (_, hash) => {
       expect(await askedFor(hash)).toEqual([]);
     });

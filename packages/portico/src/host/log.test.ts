@@ -106,13 +106,13 @@ describe('the log', () => {
       ['as a field', { [name]: SECRET }],
       ['in upper case', { [name.toUpperCase()]: SECRET }],
       [
-        'as names of headers are written',
+        'with a capital first letter',
         { [name.replace(/^./, (first) => first.toUpperCase())]: SECRET },
       ],
-      ['as more than a text', { [name]: [{ value: SECRET }] }],
+      ['with a list as value', { [name]: [{ value: SECRET }] }],
       ['within a field', { value: { [name]: SECRET } }],
       ['within a list', { value: [[{ [name]: SECRET }]] }],
-      ['within an object that JSON has no form for', { value: circle }],
+      ['within an object that contains itself', { value: circle }],
       [
         'within an object without a prototype',
         { value: Object.assign(Object.create(null), circle) },

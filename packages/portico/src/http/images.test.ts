@@ -55,7 +55,7 @@ describe('the image type in the first bytes', () => {
         Array.from({ length: 20 }, () => 0),
       ),
     ],
-    ['text that begins like one', bytes('GIF8 is how it begins, and no more')],
+    ['text that begins like an image', bytes('GIF8 is how it begins, and no more')],
   ])('%s is not an image', (_, other) => {
     expect(imageFacts(other)).toBeNull();
   });

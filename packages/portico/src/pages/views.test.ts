@@ -65,8 +65,8 @@ describe('a view', () => {
   });
 
   test.each<[what: string, line: number, reason: string, text: string]>([
-    ['a member of nothing', 2, 'reading', '<p>\n<%= it.nothing.here %>\n</p>'],
-    ['code below its tag', 3, 'reading', '<p>\n<%=\n  it.nothing.here %>\n</p>'],
+    ['a member of an undefined value', 2, 'reading', '<p>\n<%= it.nothing.here %>\n</p>'],
+    ['code on the line after its tag', 3, 'reading', '<p>\n<%=\n  it.nothing.here %>\n</p>'],
     ['an unfinished tag', 2, 'unclosed tag', '<p>\n<%= it.name\n</p>'],
     ['an unfinished string', 2, 'unclosed string', "<p>\n<%= 'name %>\n</p>"],
     [

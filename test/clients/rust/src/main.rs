@@ -1,4 +1,4 @@
-//! The official Rust SDK; ../typescript/program.ts says what is spoken on standard input and output.
+//! A client with the official Rust SDK. ../typescript/program.ts describes its input and output.
 
 use std::error::Error;
 
@@ -34,7 +34,7 @@ fn say(name: &str, value: &str) {
 }
 
 impl Program {
-    /// Sends somebody to this URL, and waits for where the browser came back to.
+    /// Sends a person to this URL, and waits for the URL to which the browser returned.
     async fn ask(&mut self, url: &str) -> Result<AuthorizationCallback, Failure> {
         say("authorize", url);
         let back = self.input.next_line().await?.unwrap_or_default();
@@ -47,7 +47,7 @@ impl Program {
         Ok(manager)
     }
 
-    /// From a challenge to an HTTP client with tokens.
+    /// Follows the challenge to get tokens, and returns an HTTP client that uses them.
     async fn authorize(&mut self, challenge: &str) -> Result<Client, Failure> {
         let mut manager = self.manager().await?;
         let found = manager.resolve_metadata_from_challenge(Some(challenge)).await?;
@@ -68,7 +68,7 @@ impl Program {
         Ok(AuthClient::new(reqwest::Client::new(), session.auth_manager))
     }
 
-    /// Asks for what the challenge names, beside what there is.
+    /// Requests the scope from the challenge, in addition to the scopes that the client already has.
     async fn step_up(&mut self, client: &Client, scope: &str) -> Result<(), Failure> {
         let url = client.auth_manager.lock().await.request_scope_upgrade(scope).await?;
         let back = self.ask(&url).await?;
@@ -79,7 +79,7 @@ impl Program {
         Ok(())
     }
 
-    /// The SDK refreshes by its own clock, and after a 401.
+    /// Makes the stored token an hour older. The SDK refreshes if its clock says so, and after a 401.
     async fn hour(&self) -> Result<(), Failure> {
         if let Some(mut credentials) = self.store.load().await? {
             credentials.token_received_at = credentials.token_received_at.map(|at| at - 3600);

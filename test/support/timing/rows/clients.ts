@@ -120,7 +120,7 @@ const SECRETS: readonly Row[] = [
   ),
   ofSecrets(
     'Public client with a secret',
-    ['a client without one', UNKNOWN],
+    ['a client without a secret', UNKNOWN],
     [wrong, unknown],
     (world) => newClient(world, { public: true }),
   ),

@@ -64,7 +64,7 @@ export const REGISTRATIONS: readonly Row[] = [
   ),
   {
     name: 'Initial access token',
-    classes: ['one that has been used up', 'one that there is not'],
+    classes: ['a used one', 'an unknown one'],
     must: ['hash sha256'],
     ...A_ROW,
     async prepare(world) {

@@ -81,7 +81,7 @@ const guessed = (token: string) => {
   const [id = ''] = token.split('.');
   return [() => `${id}.${random()}`, () => `${hex()}.${random()}`] as const;
 };
-const SECRET_OR_ID = ['a real id with a wrong secret', 'an id that there is not'] as const;
+const SECRET_OR_ID = ['a real id with a wrong secret', 'an unknown id'] as const;
 const secretBytes = (token: string) => [() => but(token, 33), () => but(token, -1)] as const;
 
 export const TOKENS: readonly Row[] = [
@@ -119,7 +119,7 @@ export const TOKENS: readonly Row[] = [
   }),
   ofTokens({
     name: 'Refresh token at revocation',
-    classes: ['another client’s', 'one that there is not'],
+    classes: ['another client’s', 'an unknown one'],
     must: ['hash sha256'],
     status: 200,
     offering: toRevocation,

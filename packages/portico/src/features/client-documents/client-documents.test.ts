@@ -505,16 +505,20 @@ describe('A client document that a different process stored', () => {
   test.each([
     ['it is fresh', {}, { after: HOUR - 1 }],
     ['clients may have keys', KEYED, {}],
-    ['there are no keys', {}, { options: { takesKeys: false } }],
+    ['clients cannot have keys, and it contains none', {}, { options: { takesKeys: false } }],
     ['clients may demand bound tokens', { dpop_bound_access_tokens: true }, {}],
-    ['nothing is demanded', {}, { options: { demands: demands({ bound: false }) } }],
+    [
+      'clients cannot require bound tokens, and it does not',
+      {},
+      { options: { demands: demands({ bound: false }) } },
+    ],
     [
       'the profile allows its algorithm',
       { id_token_signed_response_alg: 'ES256' },
       { options: { profile: PROFILE } },
     ],
     [
-      'it has all scopes that are asked for',
+      'it has all requested scopes',
       { scope: 'openid notes:read' },
       { scopes: ['notes:read', 'openid'] },
     ],
@@ -529,14 +533,18 @@ describe('A client document that a different process stored', () => {
 
   test.each([
     ['it is not fresh', {}, { after: HOUR }],
-    ['clients have no keys any more', KEYED, { options: { takesKeys: false } }],
+    ['clients can no longer have keys', KEYED, { options: { takesKeys: false } }],
     [
-      'no bound tokens are issued any more',
+      'bound tokens are no longer issued',
       { dpop_bound_access_tokens: true },
       { options: { demands: demands({ bound: false }) } },
     ],
     ['there is a profile now', {}, { options: { profile: PROFILE } }],
-    ['a scope is offered that was not', { scope: 'openid' }, { scopes: ['openid', 'notes:read'] }],
+    [
+      'the server now offers a requested scope',
+      { scope: 'openid' },
+      { scopes: ['openid', 'notes:read'] },
+    ],
     ['it was unblocked, and has not been read since', {}, { row: { grants: [] } }],
   ])('is fetched again when %s', async (_, says, how) => {
     expect(await refetched(says, how)).toBe(1);

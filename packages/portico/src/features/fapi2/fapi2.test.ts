@@ -109,18 +109,21 @@ test.each<readonly [what: string, changes: Partial<ClientMetadata>]>([
   ['is public', { public: true, keys: null }],
   ['has a secret', { keys: null }],
   ['signs with RS256', { keys: { jwks: null, jwksUri: 'https://a.example/', algorithm: 'RS256' } }],
-  ['has ID tokens of RS256', { idTokenSignedResponseAlg: 'RS256' }],
-  ['is answered by http', { redirectUris: ['https://client.example/cb', 'HTTP://localhost/cb'] }],
+  ['has ID tokens signed with RS256', { idTokenSignedResponseAlg: 'RS256' }],
   [
-    'is answered on loopback, and is not an application on a device',
+    'has an http redirect URI',
+    { redirectUris: ['https://client.example/cb', 'HTTP://localhost/cb'] },
+  ],
+  [
+    'has a loopback redirect URI, and is not a native application',
     { redirectUris: ['http://127.0.0.1/cb'] },
   ],
   [
-    'is answered at localhost',
+    'has a redirect URI with localhost',
     { redirectUris: ['http://localhost/cb'], applicationType: 'native' },
   ],
   [
-    'is answered at a name that begins like the loopback address',
+    'has a redirect URI whose host begins like the loopback address',
     { redirectUris: ['http://127.0.0.1.example/cb'], applicationType: 'native' },
   ],
 ])('with the FAPI 2.0 profile, a client is refused that %s', (_, changes) => {
@@ -131,15 +134,15 @@ test.each<readonly [what: string, changes: Partial<ClientMetadata>]>([
 
 test.each<readonly [what: string, changes: Partial<ClientMetadata>]>([
   [
-    'is answered on the loopback address of a device',
+    'is a native application with a loopback redirect URI',
     { redirectUris: ['http://[::1]:80/cb'], applicationType: 'native' },
   ],
   [
-    'has its own URI scheme on a device',
+    'is a native application with its own URI scheme',
     { redirectUris: ['com.example.app:/cb'], applicationType: 'native' },
   ],
   ['signs with PS256', { keys: { jwks: null, jwksUri: 'https://a.example/', algorithm: 'PS256' } }],
-  ['asks for no ID token', { scopes: ['notes:read'], idTokenSignedResponseAlg: 'RS256' }],
+  ['requests no ID token', { scopes: ['notes:read'], idTokenSignedResponseAlg: 'RS256' }],
 ])('with the FAPI 2.0 profile, a client is accepted that %s', (_, changes) => {
   const profiles = profilesWith(ON);
   expect(profiles.refusal({ ...PROFILED, ...changes })).toBeNull();

@@ -131,7 +131,7 @@ describe('A registration request', () => {
       'The field grant_types must be a list of texts.',
     ],
     [
-      'is a list of more',
+      'is a list with other values',
       { response_types: ['code', 1] },
       'The field response_types must be a list of texts.',
     ],
@@ -141,23 +141,23 @@ describe('A registration request', () => {
       'The field redirect_uris must be a list of texts.',
     ],
     [
-      'is half a character',
+      'is half of a surrogate pair',
       { client_name: 'a\uD800' },
       'The field client_name is not well-formed Unicode.',
     ],
     ['is not a grant', { grant_types: [''] }, 'The grant_types must include authorization_code.'],
     [
-      'is a grant of nothing',
+      'has only the grant refresh_token',
       { grant_types: ['refresh_token'] },
       'The grant_types must include authorization_code.',
     ],
     [
-      'is for services',
+      'is a grant for services',
       { grant_types: ['client_credentials'] },
       'The grant_types must include authorization_code.',
     ],
     [
-      'is another answer',
+      'is another response type',
       { response_types: ['token'] },
       'The response_types must include code, which the grant authorization_code needs.',
     ],

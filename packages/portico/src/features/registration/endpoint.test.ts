@@ -135,20 +135,20 @@ describe('POST to the registration endpoint', () => {
 
   test.each<[string, RequestInit, string, string | null]>([
     [
-      'no type',
+      'no media type',
       { body: new Uint8Array([123, 125]) },
       'The body must be application/json.',
       'it has no Content-Type',
     ],
     [
-      'another type',
+      'another media type',
       { body: '{}', headers: { 'Content-Type': 'text/plain' } },
       'The body must be application/json.',
       'its Content-Type is "text/plain"',
     ],
-    ['no JSON', { body: '{', headers: JSON_TYPE }, 'The body is not JSON.', null],
+    ['malformed JSON', { body: '{', headers: JSON_TYPE }, 'The body is not JSON.', null],
     [
-      'no UTF-8',
+      'text that is not UTF-8',
       { body: new Uint8Array([255]), headers: JSON_TYPE },
       'The body is not UTF-8.',
       null,

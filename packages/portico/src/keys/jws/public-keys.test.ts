@@ -58,20 +58,20 @@ describe('A public key', () => {
   );
 
   test.each<[what: string, jwk: Members]>([
-    ['another kind', { kty: 'oct' }],
-    ['no kind', { ...EC, kty: undefined }],
+    ['another key type', { kty: 'oct' }],
+    ['no key type', { ...EC, kty: undefined }],
     ['another curve', { ...EC, crv: 'P-384' }],
-    ['the curve of another kind', { ...OKP, kty: 'EC' }],
-    ['another curve of Edwards', { ...OKP, crv: 'X25519' }],
-    ['the curve of a point, as Edwards', { ...EC, kty: 'OKP' }],
+    ['the curve of another key type', { ...OKP, kty: 'EC' }],
+    ['another curve of the type OKP', { ...OKP, crv: 'X25519' }],
+    ['an EC curve with the type OKP', { ...EC, kty: 'OKP' }],
     ['for encryption', { ...EC, use: 'enc' }],
-    ['for nothing that it says', { ...EC, use: null }],
-    ['for signing alone', { ...EC, key_ops: ['sign'] }],
-    ['for nothing', { ...EC, key_ops: [] }],
-    ['for what is not a list', { ...EC, key_ops: 'verify' }],
-    ['for what is not a list either', { ...EC, key_ops: { verify: true } }],
-    ['for an algorithm that is not taken', { ...RSA, alg: 'RS512' }],
-    ['for the algorithm of another kind', { ...RSA, alg: 'ES256' }],
+    ['with the use null', { ...EC, use: null }],
+    ['only for signing', { ...EC, key_ops: ['sign'] }],
+    ['with an empty list of operations', { ...EC, key_ops: [] }],
+    ['with a text in place of the list of operations', { ...EC, key_ops: 'verify' }],
+    ['with an object in place of the list of operations', { ...EC, key_ops: { verify: true } }],
+    ['for an unsupported algorithm', { ...RSA, alg: 'RS512' }],
+    ['for an algorithm of another key type', { ...RSA, alg: 'ES256' }],
   ])('with an unsupported type or use is ignored: %s', (_, jwk) => {
     expect(readPublicKey(jwk)).toBeNull();
   });
@@ -169,14 +169,14 @@ describe('A signature', () => {
       'ES256',
       'ES256',
     ],
-    ['of another key of Edwards', publicOf(generateKeyPairSync('ed25519')), 'EdDSA', 'EdDSA'],
-    ['of another algorithm of the key', RSA, 'RS256', 'PS256'],
-    ['of the other one', RSA, 'PS256', 'RS256'],
-    ['that the key is not for', { ...RSA, alg: 'RS256' }, 'PS256', 'PS256'],
-    ['of another kind of key', EC, 'RS256', 'RS256'],
+    ['of another Ed25519 key', publicOf(generateKeyPairSync('ed25519')), 'EdDSA', 'EdDSA'],
+    ['with PS256 for the algorithm RS256', RSA, 'RS256', 'PS256'],
+    ['with RS256 for the algorithm PS256', RSA, 'PS256', 'RS256'],
+    ['with an algorithm that the key does not allow', { ...RSA, alg: 'RS256' }, 'PS256', 'PS256'],
+    ['with an algorithm of another key type', EC, 'RS256', 'RS256'],
     ['with a short salt', RSA, 'PS256', 'PS256 with a short salt'],
-    ['of another hash', RSA, 'RS256', 'RS256 of SHA-512'],
-    ['written otherwise', EC, 'ES256', 'ES256 as DER'],
+    ['with another hash', RSA, 'RS256', 'RS256 of SHA-512'],
+    ['encoded as DER', EC, 'ES256', 'ES256 as DER'],
   ])('is refused: %s', (_, jwk, alg, how) => {
     expect(isSigned(jwk, alg, how)).toBe(false);
   });

@@ -201,11 +201,11 @@ describe('the answer to a consent request', () => {
   });
 
   test.each([
-    ['what has expired', { expires_at: NOW }],
-    ['what another person was asked', { user_id: 'grace' }],
-    ['what the person of another provider was asked', { user_provider: 'others' }],
-    ['what was ended', { outcome: 'void' }],
-    ['a question with another id', { id_hash: 'else' }],
+    ['it has expired', { expires_at: NOW }],
+    ['it is for another person', { user_id: 'grace' }],
+    ['it is for a person of another provider', { user_provider: 'others' }],
+    ['it was voided', { outcome: 'void' }],
+    ['it has another id', { id_hash: 'else' }],
   ])('is refused if there is no such open consent request: %s', async (_, changes: Row) => {
     await ask(changes);
     const { outcome: before = null } = changes;
