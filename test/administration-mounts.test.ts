@@ -80,8 +80,8 @@ test.each([
         redirectUris: ['https://one.example/cb', 'https://two.example/cb?a=1&b=2'],
       });
       expect((await visitor.get(`${pages}/doctor`)).status).toBe(200);
-      // If the host supports it, people are found by name. Otherwise the page says that the search is
-      // not available.
+      // If the host supports it, the page finds people by name. Otherwise it says that the search
+      // is not available.
       const finds = server.host.findPeople !== null;
       const access = await textOf(await visitor.get(`${pages}/access`));
       expect(access).toContain(

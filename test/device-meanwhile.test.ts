@@ -21,7 +21,7 @@ import {
 } from './support/portal.ts';
 import type { Visitor } from './support/visitor.ts';
 
-/** What happens while the server handles the request of a device, and how many requests can wait. */
+/** Changes while the server handles the request of a device, and the limits of open requests. */
 
 const clock = createClock();
 let opened: OpenedStore;

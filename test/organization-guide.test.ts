@@ -10,7 +10,7 @@ import { ADA, callApi, introspect, startPortal, type RunningPortal } from './sup
 import { commandsOf } from './support/shell.ts';
 import { startExchangingProvider, type ExchangingProvider } from './support/token-exchange.ts';
 
-/** The guide for an organization's administrator, step by step, with a generic identity provider. */
+/** Each step of the guide for an organization's administrator, with a generic identity provider. */
 
 const GUIDE = 'docs/enterprise-managed-authorization.md';
 const BLOCKS = blocksOf(GUIDE, readFileSync(path.join(ROOT, GUIDE), 'utf8'));

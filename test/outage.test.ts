@@ -79,8 +79,8 @@ describe.each(SERVED.slice(0, SCALE.outageStores))(
         await server.stop('SIGKILL');
       });
       const workers: Worker[] = [];
-      // The workers sign in one after another. Otherwise the server would treat many sign-ins of one
-      // account as guesses.
+      // The workers sign in one after another. Otherwise the server would treat many sign-ins of
+      // one account as guesses.
       for (let count = 0; count < 6; count += 1)
         workers.push(await createWorker(portal, client, url));
       const totals = { answered: 0, unavailable: 0 };

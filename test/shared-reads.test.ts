@@ -19,7 +19,7 @@ import {
 const AT_ONCE = 100;
 /** The rounds of each test. */
 const ROUNDS = 4;
-/** Clients, each with tokens of its own. */
+/** The number of clients. Each client has separate tokens. */
 const CLIENTS = 20;
 
 interface Owned {

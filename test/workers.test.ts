@@ -74,7 +74,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-/** Sends a request on a connection of its own. Returns the status, or the code of the error. */
+/** Sends a request on a new connection. Returns the status, or the code of the error. */
 function ask(at = '/.well-known/jwks.json'): Promise<number | string> {
   return new Promise((resolve) => {
     get(`http://127.0.0.1:${port}${at}`, { agent: new Agent() }, (response) => {

@@ -18,7 +18,7 @@ const mayWrite = (permissions: Job['permissions']) =>
 const HARMLESS =
   /^npm (?:install --global --ignore-scripts npm@\d+\.\d+\.\d+$|view "\$id" dist\.integrity\)|(?:pack --dry-run|publish) .*--ignore-scripts)/;
 
-/** Returns the commands that can run code of the project, or that bring the project to the runner. */
+/** Returns the commands that can run the code of the project, or that copy it to the runner. */
 function problemsOfCommands(text: string): readonly string[] {
   const commands = text.split(/\n|[;&|(]+/).map((each) => each.trim().replace(/^do /, ''));
   return commands.filter(

@@ -186,7 +186,7 @@ test('the grant type is in the metadata if an issuer of workloads is trusted', a
   expect(names.filter((name) => name === JWT_BEARER)).toHaveLength(1);
 });
 
-// The suite's scenario has a server of its own, so it tests the client that calls our tools below.
+// The suite's scenario starts its own server. So the client that calls our tools is tested below.
 test('the client passes the conformance suite: auth/wif-jwt-bearer', async () => {
   const command = `${PROGRAM.join(' ')} < /dev/null`;
   const options = ['--command', command, '--scenario', 'auth/wif-jwt-bearer'];

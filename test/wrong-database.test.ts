@@ -22,7 +22,10 @@ const run = async (...statements: readonly string[]) => {
   for (const statement of statements) await administrator.execute(statement);
 };
 
-/** On PostgreSQL, everyone except the administrator needs a password, and `app` may not use `barred`. */
+/**
+ * On PostgreSQL, everyone except the administrator needs a password, and `app` may not use
+ * `barred`.
+ */
 const RULES = [
   'host all postgres 127.0.0.1/32 trust',
   'host barred all 127.0.0.1/32 reject',

@@ -1,4 +1,5 @@
-// An application on Express that a bundler puts into one file, together with Portico. It uses SQLite, and no other drivers.
+// An Express application that a bundler puts into one file, together with Portico. It uses SQLite,
+// and no other drivers.
 import express from 'express';
 import session from 'express-session';
 import { bearer, bearerErrors, portico } from 'portico/express';

@@ -273,7 +273,7 @@ export function holdContract(contender: Contender): void {
       const [type, tag, cached] = ['content-type', 'etag', 'cache-control'].map((name) =>
         headers.get(name),
       );
-      // Another framework may add headers to the response of its own route.
+      // Another framework may add headers to the responses of its routes.
       const own = contender.name.startsWith('portico/');
       const json = own ? type : type?.split(';')[0];
       expect([json, own ? tag : null, cached]).toEqual(['application/json', null, 'no-store']);

@@ -362,7 +362,7 @@ test('an endpoint can read its request after Hono has replaced the global Reques
 });
 
 describe('a compressed body that Fastify decompresses before a custom endpoint', () => {
-  /** Starts an application, and returns its URL. `wait` runs between the parser and the endpoint. */
+  /** Starts an application. Returns its URL. `wait` runs between the parser and the endpoint. */
   async function started(
     wait: (body: unknown) => Promise<unknown> = async () => null,
   ): Promise<string> {

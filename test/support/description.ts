@@ -1,4 +1,4 @@
-/** The description of the endpoints (`oauth_server:openapi`), for test/support/described-answers.ts. */
+/** The OpenAPI description (`oauth_server:openapi`), for test/support/described-answers.ts. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { openApiText } from '../../tools/scripts/openapi.ts';

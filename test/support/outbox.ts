@@ -24,7 +24,10 @@ export const KIND = 'note';
 const SECTION = { name: 'App', scopes: {} };
 const DAY = 86_400_000;
 
-/** Posts each message to the URL. 400 refuses it, 410 makes it obsolete, 425 postpones it, 299 is no outcome. */
+/**
+ * Posts each message to the URL. The status 400 refuses the message, 410 makes it obsolete, 425
+ * postpones it, and 299 is no outcome.
+ */
 export function sendingTo(url: string): Feature {
   return defineFeature({
     name: 'sending',

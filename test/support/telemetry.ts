@@ -31,7 +31,7 @@ export interface Recording {
   readonly telemetry: Telemetry;
   readonly tracerProvider: TracerProvider;
   series(): Promise<readonly Series[]>;
-  /** Returns the value of the series with these attributes, or 0 if there is none. */
+  /** Returns the value of the series with these attributes, or 0 if it does not exist. */
   value(metric: string, attributes?: Readonly<Record<string, unknown>>): Promise<number>;
   spans(): readonly ReadableSpan[];
   /** Returns the whole export as text. */

@@ -38,8 +38,8 @@ const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
  * Returns every test file below the root. By default, a file in `test/` runs on every engine, and a
  * file of a package runs once. The first line of a file can change this: `// @engines sqlite:
  * <why>`, `postgres`, `servers` or `clusters`. After the engines, it may contain `, long` (the file
- * takes long) or `, needs chromium nginx` (see extras.ts). `npm test` skips these files. A file that
- * imports `scale.ts` or `describe-with.ts` has a short and a long form.
+ * takes long) or `, needs chromium nginx` (see extras.ts). `npm test` skips these files. A file
+ * that imports `scale.ts` or `describe-with.ts` has a short and a long form.
  *
  * @throws {Error} When the first line of a file names an unknown engine or extra.
  */

@@ -87,7 +87,7 @@ export const allowed = [
   }),
 ];
 
-/** A function with the declared result type of any map is accepted, because its keys are unknown. */
+/** A function may declare any map as its result, because the keys are then unknown. */
 export const untold = (config: () => Readonly<Record<string, unknown>>) =>
   defineApplication({ config, plugins: [oauthServer()] });
 

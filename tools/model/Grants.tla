@@ -113,7 +113,7 @@ Revoked(r) == rq' = [rq EXCEPT ![r] = [Over(rq[r], "200") EXCEPT !.offer = NONE]
 IsReplay(r) == rq[r].by # "other" /\ IsUsed(rq[r].offer) /\ ~AnsweredAgain(rq[r].offer)
 Refuses(r) == Stops(r, IF IsReplay(r) THEN "replay refused" ELSE "refused")
 
-\* The responses that this node could not send, and keeps for the same request (grants/unanswered.ts).
+\* The responses that this node could not send, and keeps for the same request (grants/lost-answers.ts).
 Kept(node, offer, by) == {e \in All : rq[e].at = "kept" /\ rq[e].node = node /\ rq[e].offer = offer /\ rq[e].by = by}
 Oldest(set) == CHOOSE e \in set : \A other \in set : e <= other
 
@@ -190,7 +190,7 @@ TakesEffect(r) ==
 
 Commit(r) == rq[r].at = "commit" /\ TakesEffect(r) /\ Answers(r, r) /\ UNCHANGED around
 
-\* Again(): repeats the response of the last use, if it may be repeated (grants/refresh-retry.ts).
+\* Again(): repeats the response of the last use, if it may be repeated (features/refresh-retry).
 Again(r) ==
   LET g == rq[r].offer
       isOpen == row.there /\ ~row.revoked /\ ~row.expired /\ row.open /\ row.current # NONE

@@ -110,7 +110,7 @@ const lineAt = (text: string, index: number) => text.slice(0, index).split('\n')
 
 if (import.meta.main) {
   const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
-  const sources = globSync(['packages/*/src/**/*.ts', 'examples/**/*.ts', 'tools/**/*.ts'], {
+  const sources = globSync('{packages/*/{src,bin},examples,test,tools}/**/*.{ts,js,mjs}', {
     cwd: ROOT,
     exclude: (name) => ['node_modules', 'dist', '.next', 'build'].includes(path.basename(name)),
   }).toSorted();

@@ -8,9 +8,9 @@ if (major < 24 || (major === 24 && minor < 7)) {
   process.exit(1);
 }
 
-// `serve` runs with a bounded young generation (docs/decisions/0027). Node reads this limit only when
-// it starts, so the process replaces itself. There is still only one process: it keeps its process ID
-// (also as PID 1), receives the signals and sets the exit code.
+// `serve` runs with a bounded young generation (docs/decisions/0027). Node reads this limit only
+// when it starts, so the process replaces itself. There is still only one process: it keeps its
+// process ID (also as PID 1), receives the signals and sets the exit code.
 if (commandOf(process.argv.slice(2)) === 'serve' && (await mayStartAgain())) {
   const args = [...process.execArgv, '--max-semi-space-size=4', ...process.argv.slice(1)];
   if (process.platform !== 'win32')
@@ -28,9 +28,9 @@ function commandOf(args) {
 
 /**
  * Returns whether the process may replace itself. It may not if an operator has set the size of the
- * young generation or the heap, or without the permission to start processes. It also may not if the
- * new process would lose something: a debugger, the channel to the parent process, or the sockets
- * that systemd passes.
+ * young generation or the heap, or without the permission to start processes. It also may not if
+ * the new process would lose something: a debugger, the channel to the parent process, or the
+ * sockets that systemd passes.
  */
 async function mayStartAgain() {
   const flags = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ');
@@ -43,8 +43,8 @@ async function mayStartAgain() {
 
 /**
  * Runs Node with these arguments as a child process, because Windows cannot replace a process.
- * Resolves to the exit code of the child. Ctrl+C in a console reaches the child directly, and Windows
- * ends the child together with this process.
+ * Resolves to the exit code of the child. Ctrl+C in a console reaches the child directly, and
+ * Windows ends the child together with this process.
  */
 async function endOf(args) {
   const { spawn } = await import('node:child_process');
@@ -71,8 +71,8 @@ const code = await runConsole(process.argv.slice(2), {
   columns: () =>
     process.stderr.isTTY && process.env['TERM'] !== 'dumb' ? process.stderr.columns || 80 : null,
 });
-// The command has finished. Write its output, and then exit, even if the application still has timers,
-// pools or servers.
+// The command has finished. Write its output, and then exit, even if the application still has
+// timers, pools or servers.
 for (const stream of [process.stdout, process.stderr])
   await new Promise((done) => stream.write('', done));
 process.exit(code);

@@ -95,7 +95,7 @@ export async function hangUpAll(
   }
 }
 
-/** Returns the result of a call. Rejects if there is none. */
+/** Returns the result of a call. Rejects if the response has no result. */
 async function result(endpoint: Endpoint, agent: Agent, message: Sent): Promise<string> {
   const { status, body } = await call(endpoint, agent, message);
   if (status === 200 && body.includes('"result"')) return body;

@@ -189,7 +189,7 @@ function refresh(
   const family = found(state.families, id);
   if (fault === 'unknown' || family.client !== as) return { state, answer: 400 };
   if (isAnsweredAgain(state, request)) {
-    // The response contains the same tokens as before. If its access token was revoked, there is none.
+    // The response contains the same tokens as before, except an access token that was revoked.
     const { current } = family;
     const isRevoked = current !== null && found(state.accessTokens, current).revoked;
     if (!state.active || isRevoked) return { state, answer: 400 };

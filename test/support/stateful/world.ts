@@ -44,7 +44,7 @@ export interface OwnToken {
  * The kinds of clients. They authenticate in these ways:
  * - `web` and `robot`: with a secret
  * - `spa`: not at all
- * - `keyed`: with assertions of its own key
+ * - `keyed`: with assertions that its key signs
  * - `bound`: not at all, and its tokens are bound
  * - `registered`: not at all, and it registered itself
  */
@@ -85,7 +85,7 @@ export interface Question {
 export interface Answered {
   readonly allows: boolean;
   readonly at: number;
-  /** The authorization, or null if there is none. */
+  /** The authorization, or null without an authorization. */
   readonly family: string | null;
 }
 
