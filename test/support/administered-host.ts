@@ -29,10 +29,10 @@ export interface AdministeredHost {
   readonly server: AuthorizationServer;
   readonly database: OwnStore;
   readonly clock: ReturnType<typeof createClock>;
-  /** The errors in the log, with their details. */
-  readonly logged: (readonly [error: unknown, detail: unknown])[];
-  /** Work to run once before the next transaction, as another process would do it. */
-  meanwhile: (() => Promise<unknown>) | null;
+  /** The values of the warnings and errors in the log. */
+  readonly logged: LogContext[];
+  /** What another process does once, before the next statement or BEGIN that matches. */
+  meanwhile: { readonly before: RegExp; readonly act: () => Promise<unknown> } | null;
   /** An application registers itself with a new initial access token. Returns its id. */
   registerItself(name: string): Promise<string>;
   /** Sends a GET, or a POST with these fields. Ada sends it unless another person is given. */
@@ -90,10 +90,9 @@ function hostIn(
   changes: object,
 ): AdministeredHost {
   const clock = createClock();
-  const logged: AdministeredHost['logged'] = [];
-  const line = (_: string, { error, detail }: LogContext = {}) => {
-    if (error !== undefined) logged.push([error, detail]);
-  };
+  const logged: LogContext[] = [];
+  const line = (_: string, context: LogContext = {}) => void logged.push(context);
+  const ignore = () => {};
   const host: Host<PersonReference> = {
     signedIn: async (_, person) => person,
     browserSecret: async () => 'the secret of this browser',
@@ -101,7 +100,7 @@ function hostIn(
     holdsPermission: async () => true,
     loginUrl: '/sign-in',
     passwordHasher: CHEAP,
-    log: { debug: line, info: line, warning: line, error: line },
+    log: { debug: ignore, info: ignore, warning: line, error: line },
     ...others,
   };
   const features = [administration];
@@ -113,13 +112,22 @@ function hostIn(
     client_id_metadata_documents: true,
     ...changes,
   });
-  const transaction: OwnStore['transaction'] = async (work, committed) => {
-    const act = started.meanwhile;
-    started.meanwhile = null;
-    await act?.();
-    return database.transaction(work, committed);
+  const begin = async (statement: string) => {
+    const now = started.meanwhile?.before.test(statement) === true ? started.meanwhile : null;
+    if (now !== null) started.meanwhile = null;
+    await now?.act();
   };
-  const watched = { ...database, transaction };
+  const watched: OwnStore = {
+    ...database,
+    async execute(sql, parameters) {
+      await begin(sql);
+      return database.execute(sql, parameters);
+    },
+    async transaction(work, committed) {
+      await begin('BEGIN');
+      return database.transaction(work, committed);
+    },
+  };
   const server = createAuthorizationServer({
     publicUrl: ORIGIN,
     config,

@@ -510,6 +510,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/administration-numbers.test.ts',
       'packages/admin/src/formatting.test.ts',
       'test/administration-reading.test.ts',
+      'test/administration-meanwhile.test.ts',
     ],
   },
   import: {
