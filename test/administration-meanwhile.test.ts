@@ -170,7 +170,8 @@ describe('the form of an application', () => {
       await updateAt(id),
       await formAt('/clients?ask=register', 'register'),
     ]) {
-      const { name: _, ...sent } = { ...fields, redirect_uris: REDIRECT_URI };
+      const filled: Record<string, string> = { ...fields, redirect_uris: REDIRECT_URI };
+      const { name: _, ...sent } = filled;
       const refused = await send(action, sent);
       expect([refused.status, await mainOf(refused)]).toEqual([
         400,

@@ -374,3 +374,47 @@ describe('the access that people have allowed', () => {
     expect(await used(at(180), never)).toBe(minute(180));
   });
 });
+
+describe('the filters of a list', () => {
+  const formIn = async (at: string) =>
+    /<form method="get"[^>]*class="filters">.*?<\/form>/s.exec(
+      await (await host.page(at)).text(),
+    )?.[0] ?? '';
+
+  test('are filled with the values in the URL', async () => {
+    await start();
+    const form = await formIn('/audit?type=secret_rotated&client=%22%3Cb%3E&since=2026-01-31');
+    const options = [...form.matchAll(/<option value="([^"]*)"( selected)?>([^<]*)<\/option>/g)];
+    expect(options[0]?.slice(1)).toEqual(['', undefined, 'all']);
+    expect(
+      options.filter(([, , selected]) => selected !== undefined).map((each) => each[1]),
+    ).toEqual(['secret_rotated']);
+    expect(options.every(([, value, , text]) => value === text || value === '')).toBe(true);
+    const inputs = [
+      ...form.matchAll(/<input id="([^"]*)" name="\1" type="([^"]*)" value="([^"]*)"/g),
+    ];
+    expect(inputs.map((each) => each.slice(1))).toEqual([
+      ['client', 'text', '&quot;&lt;b&gt;'],
+      ['provider', 'text', ''],
+      ['person', 'text', ''],
+      ['authorization', 'text', ''],
+      ['since', 'date', '2026-01-31'],
+      ['until', 'date', ''],
+    ]);
+    expect(await formIn('/audit')).toContain('<option value="" selected>all</option>');
+  });
+
+  test.each(['provider=staff', 'person=ada'])(
+    'are refused if only one of provider and person is given: %s',
+    async (query) => {
+      const { page } = await start();
+      for (const list of ['/access', '/audit']) {
+        const refused = await page(`${list}?${query}`);
+        expect([refused.status, await mainOf(refused)]).toEqual([
+          400,
+          expect.stringContaining("Enter both the provider and the person's id ."),
+        ]);
+      }
+    },
+  );
+});
