@@ -18,10 +18,7 @@ beforeAll(async () => {
   hosts = await prepareHosts();
 });
 afterAll(() => hosts.remove());
-afterEach(async () => {
-  vi.useRealTimers();
-  await host.close();
-});
+afterEach(() => host.close());
 
 const start = async (...options: Parameters<AdministeredHosts['start']>) => {
   host = await hosts.start(...options);
@@ -63,12 +60,16 @@ describe('a host that does not answer within three seconds', () => {
   /** Opens the page, and lets three seconds pass as soon as the page waits for the host. */
   async function opened(at: string, isWaiting: Promise<void>): Promise<Response> {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const answer = host.page(at);
-    await isWaiting;
-    await vi.advanceTimersByTimeAsync(2999);
-    expect(await Promise.race([answer, 'no answer yet'])).toBe('no answer yet');
-    await vi.advanceTimersByTimeAsync(1);
-    return answer;
+    try {
+      const answer = host.page(at);
+      await isWaiting;
+      await vi.advanceTimersByTimeAsync(2999);
+      expect(await Promise.race([answer, 'no answer yet'])).toBe('no answer yet');
+      await vi.advanceTimersByTimeAsync(1);
+      return await answer;
+    } finally {
+      vi.useRealTimers();
+    }
   }
 
   // @shows AS-33.2
@@ -110,6 +111,20 @@ describe('a host that does not answer within three seconds', () => {
     await new Promise((go) => setImmediate(go));
     expect(waiting).toHaveLength(asked);
   });
+});
+
+// @shows AS-33.8
+test('a person who is refused several times in a minute causes one event for them', async () => {
+  const { server, page, clock } = await start(
+    { holdsPermission: async () => false },
+    { audit: { keep: true } },
+  );
+  for (const later of [0, 30, 29.999, 0.001, 59.999]) {
+    clock.advance(later);
+    expect((await page()).status).toBe(403);
+  }
+  const { items } = await server.audit.list({ type: 'admin_refused' });
+  expect(items.map(({ details }) => details['refusals'])).toEqual([3, 1]);
 });
 
 describe('the list of who has access', () => {
