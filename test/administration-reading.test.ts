@@ -34,7 +34,7 @@ const minute = (later = 0) => {
 async function addClients(count: number, changes: string): Promise<void> {
   const { database, register } = host;
   const id = await register('Copied');
-  const { rows } = await database.execute<Record<string, unknown>>('SELECT * FROM oauth_clients');
+  const { rows } = await database.execute('SELECT * FROM oauth_clients');
   const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'client_id');
   await database.execute(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
     INSERT INTO oauth_clients (client_id, ${names.join(', ')})

@@ -34,27 +34,30 @@ export interface AdministeredHost {
   /** What another process does once, before the next statement or BEGIN that matches. */
   meanwhile: { readonly before: RegExp; readonly act: () => Promise<unknown> } | null;
   /** An application registers itself with a new initial access token. Returns its id. */
-  registerItself(name: string): Promise<string>;
+  readonly registerItself: (name: string) => Promise<string>;
   /** Sends a GET, or a POST with these fields. Ada sends it unless another person is given. */
-  send(
+  readonly send: (
     at: string,
     fields?: Readonly<Record<string, string>>,
     person?: PersonReference,
-  ): Promise<Response>;
+  ) => Promise<Response>;
   /** Opens the page below `/oauth/admin`. */
-  page(at?: string): Promise<Response>;
+  readonly page: (at?: string) => Promise<Response>;
   /** Returns the main part of the page, as a person reads it. */
-  read(at?: string): Promise<string>;
+  readonly read: (at?: string) => Promise<string>;
   /** Registers an application, and returns its id. */
-  register(name: string, others?: object): Promise<string>;
+  readonly register: (name: string, others?: object) => Promise<string>;
   /** This person allows the application what it asks for. */
-  allow(client: string, person?: PersonReference): Promise<void>;
-  close(): Promise<void>;
+  readonly allow: (client: string, person?: PersonReference) => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface AdministeredHosts {
-  start(others?: Partial<Host<PersonReference>>, changes?: object): Promise<AdministeredHost>;
-  remove(): Promise<void>;
+  readonly start: (
+    others?: Partial<Host<PersonReference>>,
+    changes?: object,
+  ) => Promise<AdministeredHost>;
+  readonly remove: () => Promise<void>;
 }
 
 /** Creates the schema once. Each host gets a copy. */

@@ -119,8 +119,11 @@ describe('a message on a page', () => {
 test('a link has no parameter with an empty value, and no question mark without parameters', () => {
   expect(withQuery('/list', { a: '', b: '1 & 2', c: '' })).toBe('/list?b=1+%26+2');
   expect(withQuery('/list', { a: '' })).toBe('/list');
-  const { client, person } = pageLinks('/base');
-  expect([client('https://a.example/?b&c', { ask: 'revoke' }), person('staff', '7')]).toEqual([
+  const links = pageLinks('/base');
+  expect([
+    links.client('https://a.example/?b&c', { ask: 'revoke' }),
+    links.person('staff', '7'),
+  ]).toEqual([
     '/base/oauth/admin/client?id=https%3A%2F%2Fa.example%2F%3Fb%26c&ask=revoke',
     '/base/oauth/admin/person?provider=staff&id=7',
   ]);
