@@ -74,7 +74,13 @@ export async function prepareHosts(): Promise<AdministeredHosts> {
       const file = path.join(folder, `${started}.sqlite`);
       await copyFile(empty, file);
       const key_path = path.join(folder, `keys-${started}`);
-      return hostIn(await open(file), others, { key_path, ...changes });
+      const host = hostIn(await open(file), others, { key_path, ...changes });
+      const close = async () => {
+        await host.database.close();
+        // A mutation run starts thousands of hosts.
+        for (const used of [file, key_path]) await rm(used, { recursive: true, force: true });
+      };
+      return Object.assign(host, { close });
     },
     remove: () => rm(folder, { recursive: true }),
   };
@@ -91,7 +97,7 @@ function hostIn(
   database: OwnStore,
   others: Partial<Host<PersonReference>>,
   changes: object,
-): AdministeredHost {
+): Omit<AdministeredHost, 'close'> {
   const clock = createClock();
   const logged: LogContext[] = [];
   const line = (_: string, context: LogContext = {}) => void logged.push(context);
@@ -145,7 +151,7 @@ function hostIn(
     if (response === null) throw new Error(`${request.url} is the path of no endpoint`);
     return response;
   };
-  const started: AdministeredHost = {
+  const started: Omit<AdministeredHost, 'close'> = {
     server,
     database,
     clock,
@@ -188,7 +194,6 @@ function hostIn(
       if (answer.headers.get('location')?.includes('code=') !== true)
         throw new Error('The answer has no code');
     },
-    close: () => database.close(),
   };
   return started;
 }
