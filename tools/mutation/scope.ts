@@ -508,6 +508,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/administration.test.ts',
       'test/administration-forms.test.ts',
       'test/administration-numbers.test.ts',
+      'packages/admin/src/formatting.test.ts',
+      'test/administration-reading.test.ts',
+      'test/administration-meanwhile.test.ts',
     ],
   },
   import: {
