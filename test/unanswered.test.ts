@@ -265,18 +265,25 @@ describe('a use of a token or code that took effect while the store was lost', (
   });
 
   // @shows AS-18.24, AS-53.1
-  test('is answered with an ID token without the sid of a session that has ended', async () => {
-    const ada = await portal.signedIn(ADA);
-    const code = await obtainCode(portal, client, ada);
-    store.loses = 'after it took effect';
-    await expectAway(await exchangeCode(portal, client, code));
-    store.isAway = false;
-    const { fields } = formOf(await (await ada.get('/')).text());
-    await ada.post('/logout', fields);
-    const { id_token: idToken } = await tokensOf(await exchangeCode(portal, client, code));
-    expect(decodeJwt(tokens.id_token)).toHaveProperty('sid');
-    expect(decodeJwt(idToken)).not.toHaveProperty('sid');
-  });
+  test.each(['code', 'refresh token'])(
+    'of a %s is answered with an ID token without the sid of a session that has ended',
+    async (used) => {
+      const ada = await portal.signedIn(ADA);
+      const code = await obtainCode(portal, client, ada);
+      const { refresh_token: token } =
+        used === 'code' ? tokens : await tokensOf(await exchangeCode(portal, client, code));
+      const send = () =>
+        used === 'code' ? exchangeCode(portal, client, code) : refresh(portal, client, token);
+      store.loses = 'after it took effect';
+      await expectAway(await send());
+      store.isAway = false;
+      const { fields } = formOf(await (await ada.get('/')).text());
+      await ada.post('/logout', fields);
+      const { id_token: idToken } = await tokensOf(await send());
+      expect(decodeJwt(tokens.id_token)).toHaveProperty('sid');
+      expect(decodeJwt(idToken)).not.toHaveProperty('sid');
+    },
+  );
 
   // @shows AS-18.24
   test('is refused if no scope is granted any more, or the client lost the grant type', async () => {
