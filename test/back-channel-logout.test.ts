@@ -912,6 +912,30 @@ describe('back-channel logout with a host without the kit', () => {
     expect(receiver.tokens).toEqual([]);
   });
 
+  // @shows AS-53.3
+  test('sends no message if the code of the first of two clicks is never exchanged', async () => {
+    const { client, receiver } = await newClient();
+    let click = async () => {};
+    const server = serverWith(
+      {},
+      between(() => click()),
+    );
+    session = { id: 'clicked twice', person: ada };
+    const page = await ask(server, authorizationUrl(portal, client));
+    const { action, fields } = formOf(await page.text());
+    const answer = () => ask(server, action, { ...fields, decision: 'allow' });
+    // The other click is answered after this one recorded its sign-in.
+    click = async () => {
+      click = async () => {};
+      expect((await answer()).headers.get('location')).toContain('code=');
+    };
+    expect((await answer()).headers.get('location')).toContain('code=');
+    ahead = 660_000;
+    await server.sessionEnded({ session: 'clicked twice' });
+    await settled();
+    expect(receiver.tokens).toEqual([]);
+  });
+
   // @shows AS-53.7
   test('reads the session before the host signs the person out', async () => {
     const ended: string[] = [];

@@ -408,9 +408,25 @@ describe('a pushed request', () => {
     const grace = await portal.signedIn(GRACE);
     const url = await pushedNow(portal, client, { scope: 'notes:write' });
     expect(locationOf(await grace.get(url)).searchParams.get('error')).toBe('access_denied');
-    await expectPage(await grace.get(url));
+    await expectPage(await grace.get(url), 'This request can no longer be answered');
     await portal.grant(GRACE, 'notes:write');
-    await expectPage(await grace.get(url));
+    await expectPage(await grace.get(url), 'This request can no longer be answered');
+  });
+
+  // @shows AS-25.6
+  test('is answered once, even if it waits for a sign-in in another browser meanwhile', async () => {
+    const url = await pushedNow(portal, client, { scope: 'notes:write' });
+    const early = portal.visitor();
+    const login = await early.visit(url);
+    await portal.deny(GRACE, 'notes:write');
+    const refused = await (await portal.signedIn(GRACE)).get(url);
+    await portal.grant(GRACE, 'notes:write');
+    expect(locationOf(refused).searchParams.get('error')).toBe('access_denied');
+    const back = await signIn(early, login, ADA);
+    await expectPage(
+      await early.visit(locationOf(back).href),
+      'This request can no longer be answered',
+    );
   });
 
   // @shows AS-25.6

@@ -485,6 +485,17 @@ describe('id_token_hint', () => {
     expect(placeOf(await authenticate(right, second, GRACE))).toBe('consent');
   });
 
+  // @shows AS-25.6, AS-44.15
+  test('of a pushed request that was refused elsewhere gives the named person no code', async () => {
+    const url = await pushedNow(portal, client, { id_token_hint: await hintOf(ADA) });
+    const early = portal.visitor();
+    const login = await early.visit(url);
+    const refused = await (await portal.signedIn(GRACE)).visit(url);
+    expect(placeOf(refused)).toBe('login_required');
+    const back = await authenticate(early, login, ADA);
+    expect(back.status).toBe(400);
+  });
+
   // @shows AS-44.15
   test('is ignored without oauth_server:reauthentication', async () => {
     const visitor = await off.signedIn(ADA);

@@ -302,6 +302,20 @@ describe('password guessing', () => {
     });
 
     // @shows AS-17.2
+    test('when an account with a look-alike name is used to guess in its own browser', async () => {
+      const visitor = await portal.signedIn(ADA);
+      const email = ADA.replace('a', 'ａ');
+      const accounts = accountsOf(portal.application);
+      await accounts.create({ email, name: 'Not Ada', password: PASSWORD });
+      const stranger = await portal.signedIn(email);
+      for (const identifier of [ADA, email])
+        for (let count = 0; count < 5; count += 1)
+          await tryToSignIn('wrong', { identifier, visitor: stranger });
+      expect(await status(tryToSignIn(PASSWORD, { visitor: stranger }))).toBe(429);
+      expect(await status(tryToSignIn(PASSWORD, { visitor }))).toBe(303);
+    });
+
+    // @shows AS-17.2
     test('in a different process, and for each person who uses the browser', async () => {
       const visitor = await portal.signedIn(ADA);
       await visitor.submit(await visitor.get('/login'), { identifier: GRACE, password: PASSWORD });

@@ -20,6 +20,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
+import { formOf } from './support/visitor.ts';
 
 /** A store that stays away longer than any check whether a use took effect (decision 9). */
 let opened: OpenedStore;
@@ -33,7 +34,8 @@ const clock = createClock();
 beforeAll(async () => {
   opened = await openStore();
   store = createLossyStore(opened.inner);
-  portal = await startPortal({ database: store.database, clock: clock.now });
+  const config = { oauth_server: { back_channel_logout: true } };
+  portal = await startPortal({ database: store.database, clock: clock.now, config });
   client = await registerClient(portal);
 });
 afterAll(async () => {
@@ -261,6 +263,27 @@ describe('a use of a token or code that took effect while the store was lost', (
     const atHash = createHash('sha256').update(answer.access_token).digest().subarray(0, 16);
     expect(claims['at_hash']).toBe(atHash.toString('base64url'));
   });
+
+  // @shows AS-18.24, AS-53.1
+  test.each(['code', 'refresh token'])(
+    'of a %s is answered with an ID token without the sid of a session that has ended',
+    async (used) => {
+      const ada = await portal.signedIn(ADA);
+      const code = await obtainCode(portal, client, ada);
+      const { refresh_token: token } =
+        used === 'code' ? tokens : await tokensOf(await exchangeCode(portal, client, code));
+      const send = () =>
+        used === 'code' ? exchangeCode(portal, client, code) : refresh(portal, client, token);
+      store.loses = 'after it took effect';
+      await expectAway(await send());
+      store.isAway = false;
+      const { fields } = formOf(await (await ada.get('/')).text());
+      await ada.post('/logout', fields);
+      const { id_token: idToken } = await tokensOf(await send());
+      expect(decodeJwt(tokens.id_token)).toHaveProperty('sid');
+      expect(decodeJwt(idToken)).not.toHaveProperty('sid');
+    },
+  );
 
   // @shows AS-18.24
   test('is refused if no scope is granted any more, or the client lost the grant type', async () => {

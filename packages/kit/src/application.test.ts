@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { EventEmitter } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -1250,6 +1252,23 @@ describe('a Host header', () => {
     const server = await listen(await start(), { port: 0, hostname: '127.0.0.1' });
     expect(await statusWithHost(server.url, host)).toBe(status);
     await server.close();
+  });
+});
+
+describe('a running server', () => {
+  test('logs that a connection cannot be accepted, and keeps serving', async () => {
+    const server = await listen(await start(), { port: 0, hostname: '127.0.0.1' });
+    const { resolve, promise } = Promise.withResolvers<EventEmitter>();
+    const onRequest = (message: unknown) => resolve((message as { server: EventEmitter }).server);
+    subscribe('http.server.request.start', onRequest);
+    await fetch(`${server.url}/who`);
+    unsubscribe('http.server.request.start', onRequest);
+    // Node emits this if the process has too many open files.
+    (await promise).emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }));
+    expect((await fetch(`${server.url}/who`)).status).toBe(200);
+    await server.close();
+    const log = await readFile(path.join(folder, 'logs', 'app.log'), 'utf8');
+    expect(log).toContain('accept EMFILE');
   });
 });
 

@@ -67,7 +67,7 @@ export function guardSignIn(
     const isKnown = (await browser?.knows(account)) ?? false;
     const { keys, caller } = isKnown
       ? countedByBrowser(account, address)
-      : countedByNetwork(account, address);
+      : countedByNetwork(accountKey(identifier.normalize('NFKC')), address);
     let person: PersonReference | null = null;
     // Never pass an empty password to the provider, because it might accept it. Check a random
     // password instead.
@@ -100,11 +100,15 @@ export function guardSignIn(
 
 /**
  * Returns the key under which attempts on an account are counted. The key is a hash, because users
- * sometimes type their password into the wrong field. Different spellings that a provider may treat
- * as the same account have the same key.
+ * sometimes type their password into the wrong field. Letter case and spaces at the ends do not
+ * matter.
+ *
+ * Providers may treat similar characters as equal (NFKC) or not. For the counts of networks, they
+ * are equal. For known browsers, they are not. Otherwise, a browser in which a user signed in to a
+ * look-alike account would also be known for the real account.
  */
 function accountKey(identifier: string): string {
-  const spelled = identifier.normalize('NFKC').trim().toLowerCase();
+  const spelled = identifier.trim().toLowerCase();
   return createHash('sha256').update(spelled).digest('base64url');
 }
 

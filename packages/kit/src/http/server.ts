@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:http';
 import type { Application } from 'portico';
-import { newRequestId, withRequestId } from 'portico/extension';
+import { newRequestId, throttleLog, withRequestId } from 'portico/extension';
 import { getRequestListener, RequestError } from '@hono/node-server';
 
 /** An HTTP server that is running an application. */
@@ -70,6 +70,7 @@ export async function listen(
       resolve();
     });
   });
+  logErrors(server, application);
   const address = server.address() as AddressInfo;
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return { url: `http://${host}:${address.port}`, port: address.port, close: () => close(server) };
@@ -84,6 +85,24 @@ function notARequest(error: unknown): Response {
     error instanceof RequestError ? [400, 'Bad request'] : [500, 'Internal server error'];
   const response = Response.json({ error: text }, { status });
   return withRequestId(response, newRequestId());
+}
+
+/**
+ * Logs errors of a server that is listening. Node emits an error if it cannot accept a connection,
+ * for example because too many files are open. The server continues to listen.
+ */
+function logErrors(server: Server, { log }: Application): void {
+  let latest: Error | null = null;
+  const logLatest = throttleLog((times) =>
+    log.error('The server could not accept a connection: {exception} ({times})', {
+      exception: latest,
+      times,
+    }),
+  );
+  server.on('error', (error) => {
+    latest = error;
+    logLatest();
+  });
 }
 
 function close(server: Server): Promise<void> {

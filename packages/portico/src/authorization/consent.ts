@@ -94,6 +94,20 @@ export class Consent {
   }
 
   /**
+   * Saves a request that is answered with an error before it is shown, so that it cannot be shown
+   * or answered again. Has no effect if a request with this id was already saved.
+   */
+  async close(
+    request: AuthorizationRequest,
+    client: Client,
+    visitor: Visitor,
+    requestId: string,
+  ): Promise<void> {
+    const saved = await this.#save(request, client, requestId, visitor, []);
+    if (saved !== null) await this.#saved.end(saved);
+  }
+
+  /**
    * Returns an earlier authorization in which the person has already allowed all of these scopes.
    * Returns null if the server must show the consent page.
    */

@@ -343,6 +343,24 @@ describe('rotating a secret', () => {
     expect(events).toHaveLength(2);
   });
 
+  // @shows AS-5.8
+  test('keeps the secret in use if another rotation happens meanwhile, or ends all', async () => {
+    const { client } = await clients.create(WEB);
+    const meanwhile = () => {
+      const act = () => clients.rotateSecret(client.id);
+      watched.meanwhile = { before: /^UPDATE oauth_clients/, act };
+    };
+    meanwhile();
+    await expect(clients.rotateSecret(client.id)).rejects.toThrow('at the same time');
+    expect(await found(client.id)).toMatchObject({ previousSecretHash: client.secretHash });
+    meanwhile();
+    const { secret } = await clients.rotateSecret(client.id, 0);
+    expect(await found(client.id)).toMatchObject({
+      secretHash: `hash of ${secret}`,
+      previousSecretHash: null,
+    });
+  });
+
   test('is refused if the client is revoked meanwhile', async () => {
     const id = await registered();
     watched.meanwhile = {

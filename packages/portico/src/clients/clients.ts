@@ -193,9 +193,9 @@ export class Clients {
    * Gives the client a new secret. The client's id and tokens stay the same. The previous secret
    * keeps working for `overlap` seconds. If `overlap` is 0, it stops working immediately.
    *
-   * Throws a RegistrationError for a client without a secret. If two rotations may run at the same
-   * time and only one must succeed, pass `seen`, the client as you last read it. The method then
-   * throws a RegistrationError if the secret has changed since.
+   * Throws a RegistrationError for a client without a secret. If two rotations with an overlap run
+   * at the same time, only one succeeds, and the other throws a RegistrationError. To also reject a
+   * rotation if the secret has changed since you last read the client, pass this client as `seen`.
    */
   async rotateSecret(
     clientId: string,
@@ -212,13 +212,13 @@ export class Clients {
       throw new RegistrationError(
         'A client that authenticates with its keys has no secret to rotate',
       );
+    if (current === null) throw new RegistrationError('A public client has no secret to rotate');
     const secret = randomToken();
     const previousExpiresAt = endOfPrevious(client, clock(), overlap);
-    if (current === null) throw new RegistrationError('A public client has no secret to rotate');
-    const [hash, replaced] = [
-      await host.passwordHasher.hash(secret),
-      acting?.seen?.secretHash ?? null,
-    ];
+    const hash = await host.passwordHasher.hash(secret);
+    // During an overlap, replace only the secret that was read. Otherwise, a simultaneous rotation
+    // could end the secret that the application still uses.
+    const replaced = acting?.seen?.secretHash ?? (overlap === 0 ? null : current);
     if (!(await store.clients.rotateSecret(clientId, hash, previousExpiresAt, replaced))) {
       throw new RegistrationError(
         'The client was revoked or its secret was changed at the same time; try again',

@@ -282,6 +282,10 @@ export class AuthorizeEndpoint {
       'refusal' in step
         ? { response: responseTo(asked, client, { error: step.refusal }) }
         : await this.#consent.begin(asked, client, visitor, { requestId, details: step.details });
+    // A direct request may also be waiting for a sign-in in another browser.
+    const isError = 'response' in presented && 'error' in presented.response.result;
+    if (isError && put.direct && requestId !== undefined)
+      await this.#consent.close(asked, client, visitor, requestId);
     return this.#spent(put, requestId, await this.#replies.presented(request, presented));
   }
 

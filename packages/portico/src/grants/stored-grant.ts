@@ -103,8 +103,10 @@ export function againFor(
     // The row of an expired token stays for an hour. The row of a revoked token is removed
     // immediately. So if the row is missing, the token was revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
+    // The details may have changed too. For example, the `sid` is removed when the session ends.
+    const details = (await store.authorizations.findHolder(family.id))?.details;
     return issuing.again(
-      { client, family, user, scopes, thumbprint, nonce, now: clock() },
+      { client, family: { ...family, details }, user, scopes, thumbprint, nonce, now: clock() },
       issued.response,
     );
   };

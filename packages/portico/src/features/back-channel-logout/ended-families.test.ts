@@ -97,9 +97,17 @@ describe('an authorization whose session ends', () => {
       ending('b', { createdAt: NOW - 599_999 }),
       ending('c', { createdAt: NOW - 600_000 }),
     );
-    expect(ended).toEqual({ revoked: [], unused: new Set(['a', 'b']) });
+    expect(ended).toEqual({ revoked: [], unused: new Set(['a', 'b', 'c']) });
     expect((await stored()).map(({ id }) => id)).toEqual(['a', 'b']);
     await expect(family('a')).rejects.toThrow('oauth_families.id');
+  });
+
+  test('is unused if it is missing before the server could remove it', async () => {
+    const ended = await end(
+      ending('a', { createdAt: NOW - 2_999_999 }),
+      ending('b', { createdAt: NOW - 3_000_000 }),
+    );
+    expect(ended).toEqual({ revoked: [], unused: new Set(['a']) });
   });
 
   test.each([0, 1, 100, 101])(

@@ -3,6 +3,7 @@ import type { PersonReference } from '../../person.ts';
 import { changeDetails, FAMILY_BLOCKER } from '../../store/sql/family-rows.ts';
 import { blockInsert } from '../../store/sql/lost-insert.ts';
 import { placeholders } from '../../store/sql/statements.ts';
+import { STORED } from './old-sign-ins.ts';
 
 /** An authorization that the caller's transaction may end. */
 export interface EndingFamily {
@@ -66,6 +67,9 @@ export async function endFamilies(
       `${FIND} WHERE id IN (${placeholders(ids)})`,
       ids,
     );
+    const found = new Set(rows.map(({ id }) => id));
+    for (const { familyId, createdAt } of batch)
+      if (!found.has(familyId) && createdAt > now - STORED) unused.add(familyId);
     for (const row of rows) {
       const { id, client_id: clientId, user_provider: provider, user_id: user } = row;
       if (row.refresh_generation === null) unused.add(id);

@@ -11,7 +11,7 @@ const LOOK_AGAIN = 7 * 86_400_000;
  * The minimum time for which an authorization with tokens stays in the store after it began, in
  * milliseconds. The server removes an authorization no earlier than an hour after it ended.
  */
-const STORED = 3_000_000;
+export const STORED = 3_000_000;
 
 /** Selects the records of sign-ins to clients that must be checked, with their authorizations. */
 const OLD_CLIENTS = `SELECT t.family_id AS found, t.created_at, f.id AS family_id,
