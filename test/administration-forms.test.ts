@@ -263,6 +263,34 @@ describe('the page of an administrator', () => {
     expect(await answer.text()).not.toContain('the secret of the host');
   });
 
+  // @shows AS-33.11
+  test('asks the host only about people whom a stored event names', async () => {
+    const asked: unknown[] = [];
+    const loadAccount = async (reference: PersonReference) => {
+      asked.push(reference);
+      return { reference, isActive: () => true, getProfile: () => ({}) };
+    };
+    const { server, send, register } = start(clock.now, { loadAccount }, { audit: { keep: true } });
+    const id = await register();
+    await server.clients.update(id, { name: 'By an administrator' }, { by: ADA });
+    await server.clients.update(id, { name: 'On the console' }, { by: 'console' });
+    const text = await textOf(await send(`${PAGES}/audit?client=${id}`, BROWSER));
+    expect(text).toMatch(/ by the console .* by ada \( staff \) /);
+    for (const person of asked) expect(person).toEqual(ADA);
+  });
+
+  test('responds to an error of the store with a server error', async () => {
+    const { send } = start(clock.now, {}, { audit: { keep: true } });
+    await database.execute('ALTER TABLE oauth_audit RENAME TO oauth_audit_away');
+    try {
+      const answer = await send(`${PAGES}/audit`, BROWSER);
+      expect(answer.status).toBe(500);
+      expect(await answer.text()).not.toContain('oauth_audit');
+    } finally {
+      await database.execute('ALTER TABLE oauth_audit_away RENAME TO oauth_audit');
+    }
+  });
+
   test('offers to replace the signing keys only if there are any, and otherwise explains why not', async () => {
     const { send, server } = start();
     const offers = async () => (await (await send(`${PAGES}/keys`, BROWSER)).text()).match(/ask=/g);
@@ -271,7 +299,7 @@ describe('the page of an administrator', () => {
     const refused = await send(form.action, BROWSER, form.fields);
     expect([refused.status, await textOf(refused)]).toEqual([
       400,
-      expect.stringContaining('to replace. First run npx portico'),
+      expect.stringMatching(/Replace the signing keys\? .* to replace\. First run npx portico/),
     ]);
     await server.keys.generate();
     expect(await offers()).toHaveLength(2);

@@ -508,6 +508,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/administration.test.ts',
       'test/administration-forms.test.ts',
       'test/administration-numbers.test.ts',
+      'test/administration-pages.test.ts',
+      'test/administration-details.test.ts',
+      'test/administration-lists.test.ts',
     ],
   },
   import: {
