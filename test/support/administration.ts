@@ -98,7 +98,7 @@ export async function textOf(response: Response): Promise<string> {
 }
 
 /** Returns the badges, names and values that the page of an application shows. */
-export async function factsOf(page: Response) {
+export async function factsOf(page: Response): Promise<Readonly<Record<string, unknown>>> {
   const html = await page.text();
   const found = [...html.matchAll(/<dt>([^<]*)<\/dt><dd>(.*?)<\/dd>/gs)];
   const badges = [...html.matchAll(/<span class="badge[^"]*">([^<]*)</g)].map(([, it]) => it);
@@ -108,7 +108,7 @@ export async function factsOf(page: Response) {
       (await textOf(new Response(value))).trim(),
     ]),
   );
-  return { badges, ...(Object.fromEntries(values) as Record<string, string>) };
+  return { badges, ...Object.fromEntries(values) };
 }
 
 function attributeOf(tag: string, name: string): string {
