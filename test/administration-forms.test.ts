@@ -453,7 +453,7 @@ describe('a form of the pages that takes long', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const answered = slow.send(form.action, BROWSER, form.fields);
-      await begun.promise;
+      await Promise.race([begun.promise, answered]);
       await vi.advanceTimersByTimeAsync(3000);
       const answer = await answered;
       expect([answer.status, await left()]).toEqual([303, 2]);
