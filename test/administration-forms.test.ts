@@ -9,11 +9,12 @@ import {
   createAuthorizationServer,
   migrate,
   oauthServerMigrations,
+  type Database,
   type Host,
   type LogContext,
   type PersonReference,
 } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { formDoing, PAGES, textOf, type PageForm } from './support/administration.ts';
 import { createDatabase } from './support/database.ts';
 import { CHEAP } from './support/hashers.ts';
@@ -65,7 +66,12 @@ beforeEach(() => {
 });
 
 /** One process of the host, with its own clock, host and configuration if they are given. */
-function start(now = clock.now, others: Partial<Host<Browser>> = {}, changes: object = {}) {
+function start(
+  now = clock.now,
+  others: Partial<Host<Browser>> = {},
+  changes: object = {},
+  store: Database = database,
+) {
   const line = (_: string, { detail }: LogContext = {}) => {
     if (detail !== undefined) details.push(detail);
   };
@@ -92,7 +98,7 @@ function start(now = clock.now, others: Partial<Host<Browser>> = {}, changes: ob
     publicUrl: ORIGIN,
     config,
     host,
-    database,
+    database: store,
     features,
     clock: now,
   });
@@ -263,6 +269,34 @@ describe('the page of an administrator', () => {
     expect(await answer.text()).not.toContain('the secret of the host');
   });
 
+  // @shows AS-33.11
+  test('asks the host only about people whom a stored event names', async () => {
+    const asked: unknown[] = [];
+    const loadAccount = async (reference: PersonReference) => {
+      asked.push(reference);
+      return { reference, isActive: () => true, getProfile: () => ({}) };
+    };
+    const { server, send, register } = start(clock.now, { loadAccount }, { audit: { keep: true } });
+    const id = await register();
+    await server.clients.update(id, { name: 'By an administrator' }, { by: ADA });
+    await server.clients.update(id, { name: 'On the console' }, { by: 'console' });
+    const text = await textOf(await send(`${PAGES}/audit?client=${id}`, BROWSER));
+    expect(text).toMatch(/ by the console .* by ada \( staff \) /);
+    for (const person of asked) expect(person).toEqual(ADA);
+  });
+
+  test('responds to an error of the store with a server error', async () => {
+    const { send } = start(clock.now, {}, { audit: { keep: true } });
+    await database.execute('ALTER TABLE oauth_audit RENAME TO oauth_audit_away');
+    try {
+      const answer = await send(`${PAGES}/audit`, BROWSER);
+      expect(answer.status).toBe(500);
+      expect(await answer.text()).not.toContain('oauth_audit');
+    } finally {
+      await database.execute('ALTER TABLE oauth_audit_away RENAME TO oauth_audit');
+    }
+  });
+
   test('offers to replace the signing keys only if there are any, and otherwise explains why not', async () => {
     const { send, server } = start();
     const offers = async () => (await (await send(`${PAGES}/keys`, BROWSER)).text()).match(/ask=/g);
@@ -271,7 +305,7 @@ describe('the page of an administrator', () => {
     const refused = await send(form.action, BROWSER, form.fields);
     expect([refused.status, await textOf(refused)]).toEqual([
       400,
-      expect.stringContaining('to replace. First run npx portico'),
+      expect.stringMatching(/Replace the signing keys\? .* to replace\. First run npx portico/),
     ]);
     await server.keys.generate();
     expect(await offers()).toHaveLength(2);
@@ -368,6 +402,68 @@ describe('after a different person signs in to the same browser', () => {
     expect(await tells(BROWSER)).toBe(true);
     clock.advance(1);
     expect(await tells(BROWSER)).toBe(false);
+  });
+});
+
+describe('a form of the pages that takes long', () => {
+  const person = 'provider=staff';
+  afterEach(() => vi.useRealTimers());
+
+  /** The store, which is slow as soon as a form has been accepted. */
+  function slowStore(begun: () => void, end: Promise<void>): Database {
+    let isAccepted = false;
+    const wait = async () => {
+      if (!isAccepted) return;
+      begun();
+      await end;
+    };
+    return {
+      ...database,
+      async execute(sql, ...rest) {
+        await wait();
+        const result = await database.execute(sql, ...rest);
+        isAccepted ||= sql.includes('oauth_single_uses');
+        return result as never;
+      },
+      async transaction(...work) {
+        await wait();
+        return database.transaction(...work);
+      },
+    };
+  }
+
+  // @shows AS-33.4
+  test.each([
+    ['revoke-all', `${PAGES}/person?${person}&id=ada&ask=revoke-all`],
+    ['erase', `${PAGES}/person?${person}&id=ada&ask=erase`],
+    ['revoke-group', `${PAGES}/person?${person}&id=ada`],
+    ['revoke-group', `${PAGES}/access?${person}&person=ada`],
+  ])('is answered in time, and %s continues in the background: %s', async (does, page) => {
+    const process = start();
+    const { send, server, register } = process;
+    const id = await register();
+    for (let count = 0; count < 2; count += 1)
+      await send('/oauth/authorize', BROWSER, await consentOf(process, id));
+    const left = async () => (await server.access.list({ clientId: id })).items.length;
+    expect(await left()).toBe(2);
+    const about = does === 'revoke-group' ? id : '';
+    const form = await formDoing(await send(page, BROWSER), does, about);
+    const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = start(clock.now, {}, {}, slowStore(begun.resolve, end.promise));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const answered = slow.send(form.action, BROWSER, form.fields);
+      await Promise.race([begun.promise, answered]);
+      await vi.advanceTimersByTimeAsync(3000);
+      const answer = await answered;
+      expect([answer.status, await left()]).toEqual([303, 2]);
+      const done = await send(answer.headers.get('location') ?? '', BROWSER);
+      expect(await textOf(done)).toContain('This takes longer and continues in the background.');
+    } finally {
+      vi.useRealTimers();
+      end.resolve();
+    }
+    await vi.waitFor(async () => expect(await left()).toBe(0));
   });
 });
 

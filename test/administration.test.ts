@@ -19,6 +19,7 @@ import {
 } from './support/portal.ts';
 import {
   doAt,
+  factsOf,
   formDoing,
   PAGES,
   PERMISSION,
@@ -1007,21 +1008,9 @@ describe('the page of an application', () => {
   /** The actions that the page offers. */
   const offered = async (id: string) => {
     const html = await (await ada.get(pageOf(id))).text();
-    return [...html.matchAll(/ask=([a-z-]+)">([^<]*)</g)].map(([, ask, text]) => [ask, text]);
+    return [...html.matchAll(/ask=([^"]*)">([^<]*)</g)].map(([, ask, text]) => [ask, text]);
   };
-  /** The badges, names and values that the page shows. */
-  const facts = async (id: string) => {
-    const html = await (await ada.get(pageOf(id))).text();
-    const found = [...html.matchAll(/<dt>([^<]*)<\/dt><dd>(.*?)<\/dd>/gs)];
-    const badges = [...html.matchAll(/<span class="badge[^"]*">([^<]*)</g)].map(([, it]) => it);
-    const values = await Promise.all(
-      found.map(async ([, name = '', value = '']) => [
-        name,
-        (await textOf(new Response(value))).trim(),
-      ]),
-    );
-    return { badges, ...(Object.fromEntries(values) as Record<string, string>) };
-  };
+  const facts = async (id: string) => factsOf(await ada.get(pageOf(id)));
   const CHANGE = ['update', 'Change it…'];
   const SECRET = ['rotate-secret', 'Give it a new secret…'];
 

@@ -97,6 +97,20 @@ export async function textOf(response: Response): Promise<string> {
   return plain(html.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ');
 }
 
+/** Returns the badges, names and values that the page of an application shows. */
+export async function factsOf(page: Response): Promise<Readonly<Record<string, unknown>>> {
+  const html = await page.text();
+  const found = [...html.matchAll(/<dt>([^<]*)<\/dt><dd>(.*?)<\/dd>/gs)];
+  const badges = [...html.matchAll(/<span class="badge[^"]*">([^<]*)</g)].map(([, it]) => it);
+  const values = await Promise.all(
+    found.map(async ([, name = '', value = '']) => [
+      name,
+      (await textOf(new Response(value))).trim(),
+    ]),
+  );
+  return { badges, ...Object.fromEntries(values) };
+}
+
 function attributeOf(tag: string, name: string): string {
   return plain(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
 }

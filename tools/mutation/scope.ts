@@ -511,6 +511,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/admin/src/formatting.test.ts',
       'test/administration-reading.test.ts',
       'test/administration-meanwhile.test.ts',
+      'test/administration-pages.test.ts',
+      'test/administration-details.test.ts',
+      'test/administration-lists.test.ts',
     ],
   },
   import: {

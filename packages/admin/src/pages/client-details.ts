@@ -68,9 +68,7 @@ function getKeys(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlCon
   if (jwksUri !== null) return markup`at ${code(jwksUri)}`;
   if (keys.length === 0) return null;
   const names = keys.map(({ kid, kty, alg, thumbprint }) =>
-    [kid === null ? '' : quotedPublic(kid), alg ?? kty, thumbprint]
-      .filter((part) => part !== '')
-      .join(' '),
+    [...(kid === null ? [] : [quotedPublic(kid)]), alg ?? kty, thumbprint].join(' '),
   );
   return list(names);
 }

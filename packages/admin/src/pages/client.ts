@@ -93,16 +93,17 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
     async ({ accept, parts, person, links, form }, id, known) => {
       const overlap = Number(form.get('overlap') ?? Number.NaN);
       await accept({ action: 'rotate-secret', target: id, state: getState(known) });
+      if (known === null) return null;
       const { secret, previousExpiresAt } = await parts.server.clients.rotateSecret(id, overlap, {
         by: person,
-        ...(known === null ? {} : { seen: known }),
+        seen: known,
       });
       // Return a page instead of a redirect. A secret in a URL would appear in the browser's
       // history and in logs.
       return {
         title: 'A new secret',
         body: markup`
-      ${known === null ? null : markup`<p>For <strong>${clientName(known)}</strong> (${code(id)}).</p>`}
+      <p>For <strong>${clientName(known)}</strong> (${code(id)}).</p>
       ${secretOnce('This is the new secret.', secret)}
       <p>${
         previousExpiresAt === null

@@ -10,11 +10,14 @@ const DONE = {
   'rotate-now': 'Done. The new keys sign now. All other keys are removed.',
 };
 
+interface Question {
+  readonly title: string;
+  readonly says: string;
+  readonly button: string;
+}
+
 /** The two ways to rotate the keys: with or without `--now`, as in the CLI. */
-const QUESTIONS: ReadonlyMap<
-  string,
-  { readonly title: string; readonly says: string; readonly button: string }
-> = new Map([
+const QUESTIONS: ReadonlyMap<string, Question> = new Map([
   [
     'rotate',
     {
@@ -49,7 +52,8 @@ export const keys: Page = {
     const { parts, query, links } = asked;
     const all = await parts.server.keys.list();
     const ask = (refused === undefined ? query.get('ask') : refused.form.get('do')) ?? '';
-    if (QUESTIONS.has(ask)) return question(asked, ask, all, refused);
+    const asking = QUESTIONS.get(ask);
+    if (asking !== undefined) return question(asked, all, { ask, asking, refused });
     return {
       title: 'Signing keys',
       body: markup`
@@ -126,11 +130,13 @@ export function keyRow(
 
 function question(
   { fields, links }: Asked,
-  ask: string,
   all: readonly KeyDescription[],
-  refused: Refused | undefined,
+  {
+    ask,
+    asking: { title, says, button },
+    refused,
+  }: { readonly ask: string; readonly asking: Question; readonly refused: Refused | undefined },
 ): Shown {
-  const { title = '', says = '', button = '' } = QUESTIONS.get(ask) ?? {};
   return {
     title,
     body: markup`
