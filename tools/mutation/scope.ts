@@ -462,6 +462,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/browser-cookie.test.ts',
       'test/unblocking.test.ts',
       'test/reauthentication.test.ts',
+      'test/sign-in-for.test.ts',
+      'test/languages.test.ts',
+      'test/pages.test.ts',
     ],
   },
   mcp: {
