@@ -918,6 +918,7 @@ describe('the console', () => {
   });
 
   test('uses the application that package.json names, in every folder below it', async () => {
+    await run('account:create', 'new@example.com', 'New');
     const { code, stdout } = await portico(['account:list', '--json'], {
       cwd: path.join(ROOT, 'docs'),
       env: { STORAGE_DIR: storage, APP_ENV: 'dev' },

@@ -72,7 +72,7 @@ describe('an account in the database', () => {
   test('is the only one with its email address', async () => {
     const accounts = open();
     await create(accounts, 'ada');
-    await expect(create(accounts, 'ADA')).rejects.toThrow();
+    await expect(create(accounts, 'ADA')).rejects.toThrow('UNIQUE constraint failed');
     expect((await accounts.list()).map(({ name }) => name)).toEqual(['ada']);
   });
 
