@@ -251,7 +251,7 @@ describe('signing in', () => {
     expect((await browser(await start({ config })).post('/login', form)).status).toBe(status);
   });
 
-  test('responds with 500 without details if the accounts throw, and does not sign in', async () => {
+  test('responds with 500 and logs the error if the accounts throw, and does not sign in', async () => {
     const application = await start({
       authenticate: async () => {
         throw new Error('the directory is broken');
@@ -261,6 +261,8 @@ describe('signing in', () => {
     const refused = await visitor.signIn('ada@example.com');
     expect(refused.status).toBe(500);
     expect(await refused.text()).not.toContain('directory');
+    const log = await readFile(path.join(folder, 'logs', 'app.log'), 'utf8');
+    expect(log).toContain('the directory is broken');
     expect(await visitor.text('/who')).toBe('null');
   });
 
@@ -1340,6 +1342,30 @@ describe('a route', () => {
     expect(await allowed('/change', 'GET')).toEqual([405, 'POST']);
     expect(await allowed('/change', 'HEAD')).toEqual([405, 'POST']);
     expect(await allowed('/login', 'DELETE')).toEqual([405, 'GET, POST, HEAD']);
+  });
+
+  test('that yields is not added if a different route has its name or path, with any method', async () => {
+    const yielding = (name: string, at: string): Route => ({
+      ...route(name, 'GET', at, () => new Response('yields')),
+      yields: true,
+    });
+    const routes = [
+      yielding('free', '/free'),
+      yielding('change', '/named'),
+      yielding('posted', '/change'),
+      yielding('seventh', '/items/7'),
+    ];
+    const application = await start({ routes });
+    const visitor = browser(application);
+    expect(await visitor.text('/free')).toBe('yields');
+    expect((await visitor.send('/named')).status).toBe(404);
+    expect((await visitor.send('/change')).status).toBe(405);
+    expect(await visitor.text('/items/7')).toBe('{"id":"7"}');
+    expect(['free', 'posted', 'seventh'].map((name) => application.hasRoute(name))).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   test('with the name or path of a different one is an error at the start', async () => {
