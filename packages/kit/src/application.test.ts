@@ -9,7 +9,7 @@ import { Event } from 'portico/extension';
 import type { AccountProvider, Application, ApplicationDefinition } from './contracts.ts';
 import { migrationsOf, startApplication } from './application.ts';
 import { HttpError } from './errors.ts';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { databaseAccounts } from './accounts/database-accounts.ts';
 import { ErrorHandler } from './http/error-handler.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
@@ -441,10 +441,11 @@ describe('the session', () => {
     },
   );
 
-  test('cannot be read with session() or auth() outside a request, and the error explains why', () => {
+  test('cannot be read outside a request, and the error explains why', () => {
     expect(() => session()).toThrow('session() was called outside a request');
     expect(() => auth()).toThrow('auth() was called outside a request');
     expect(() => csrfTokens()).toThrow('csrfTokens() was called outside a request');
+    expect(() => clientAddress()).toThrow('clientAddress() was called outside a request');
   });
 
   test.each<[string, () => unknown]>([
@@ -1144,6 +1145,28 @@ describe('a browser in which a person has signed in', () => {
   });
 
   // @shows AS-17.2
+  test('gets its cookie also from a route that checks the password without a session', async () => {
+    const checks: { application?: Application } = {};
+    const application = await start({
+      routes: [
+        route('check', 'GET', '/check/{password}', async ({ password = '' }) => {
+          const user = await checks.application?.accounts.authenticate('ada@example.com', password);
+          return Response.json(user?.getProfile().name ?? null);
+        }),
+      ],
+    });
+    checks.application = application;
+    await addPeople(application);
+    for (const [password, name, cookies] of [
+      ['wrong', null, []],
+      ['correct', 'Ada', [expect.stringContaining(`${KNOWN}=`)]],
+    ] as const) {
+      const response = await browser(application).send(`/check/${password}`);
+      expect([await response.json(), response.headers.getSetCookie()]).toEqual([name, cookies]);
+    }
+  });
+
+  // @shows AS-17.2
   test('is known for half a year, only for its account, and not before the time of the sign-in', async () => {
     const { application, known } = await begin();
     const began = clock.now();
@@ -1609,5 +1632,40 @@ describe('stopping the application', () => {
     gate.resolve();
     expect(await (await inFlight).text()).toBe('finished');
     await closed;
+  });
+
+  describe('with a clock of the test', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+    afterEach(() => void vi.useRealTimers());
+
+    test('closes the connections of requests that run longer than ten seconds', async () => {
+      const gate = Promise.withResolvers<void>();
+      const arrived = Promise.withResolvers<void>();
+      const handler = async () => {
+        arrived.resolve();
+        await gate.promise;
+        return new Response('late');
+      };
+      const application = await start({ routes: [route('slow', 'GET', '/slow', handler)] });
+      const server = await listen(application, { port: 0, hostname: '127.0.0.1' });
+      const ended: string[] = [];
+      const answer = exchange(server.url, 'GET /slow HTTP/1.1', 'Host: app.example').then((text) =>
+        ended.push(text),
+      );
+      await arrived.promise;
+      const closed = server.close();
+      await vi.advanceTimersByTimeAsync(9999);
+      expect(ended).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      await Promise.all([closed, answer]);
+      expect(ended).toEqual(['']);
+      gate.resolve();
+    });
+
+    test('leaves no timer behind if no request runs', async () => {
+      const server = await listen(await start(), { port: 0, hostname: '127.0.0.1' });
+      await server.close();
+      expect(vi.getTimerCount()).toBe(0);
+    });
   });
 });

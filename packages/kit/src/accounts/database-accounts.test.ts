@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrate, openDatabase, type OpenedDatabase } from '@portico/sql';
+import { migrate, openDatabase, type Database, type OpenedDatabase } from '@portico/sql';
 import type { PasswordHasher, PersonReference } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accountsMigration } from './accounts-migration.ts';
@@ -215,6 +215,109 @@ describe('the permissions of an account in the database', () => {
   });
 });
 
+describe('the permissions that are read together with an account', () => {
+  /** Lets the provider look up a permission, so that it reads it with each account from now on. */
+  const lookUp = (accounts: Accounts, ...permissions: readonly string[]) =>
+    database.readTogether(async () => {
+      for (const permission of permissions) await accounts.holdsPermission('any', permission);
+    });
+
+  test('are never those of a different provider with the same id', async () => {
+    const [one, other] = [open(), open()];
+    const { id } = await create(one, 'ada');
+    await one.grant(id, 'edit');
+    for (const accounts of [one, other]) await lookUp(accounts, 'edit');
+    await database.readTogether(async () => {
+      expect((await one.find(id))?.id).toBe(id);
+      expect([
+        await one.holdsPermission(id, 'edit'),
+        await other.holdsPermission(id, 'edit'),
+      ]).toEqual([true, false]);
+      expect(await other.find(id)).toBeNull();
+      expect([
+        await one.holdsPermission(id, 'edit'),
+        await other.holdsPermission(id, 'edit'),
+      ]).toEqual([true, false]);
+    });
+  });
+
+  test('need no query of their own, for the first sixteen permissions that were looked up', async () => {
+    let queries = 0;
+    const counting: Database = {
+      ...database,
+      execute: (sql, parameters) => {
+        queries += 1;
+        return database.execute(sql, parameters);
+      },
+    };
+    const accounts = databaseAccounts({
+      database: counting,
+      passwordHasher: PLAIN,
+      name: 'counted',
+    });
+    const { id } = await create(accounts, 'ada');
+    const names = Array.from({ length: 17 }, (_, at) => `permission-${at}`);
+    const queriesFor = async (...permissions: readonly string[]) => {
+      queries = 0;
+      await accounts.find(id);
+      for (const permission of permissions) await accounts.holdsPermission(id, permission);
+      return queries;
+    };
+    const together = (...permissions: readonly string[]) =>
+      database.readTogether(() => queriesFor(...permissions));
+    const [first = '', last = '', oneMore = ''] = [names[0], names[15], names[16]];
+    expect(await together(first)).toBe(2);
+    expect(await together(first, first)).toBe(1);
+    await lookUp(accounts, ...names.map(() => first));
+    await lookUp(accounts, ...names);
+    expect(await together(...names.slice(0, 16))).toBe(1);
+    expect(await together(first, last, oneMore)).toBe(2);
+    expect(await queriesFor(first, last)).toBe(3);
+  });
+
+  // @shows AS-18.16
+  test('are complete, also if the provider has looked up many permissions or a new one', async () => {
+    const accounts = open();
+    const [ada, eve] = [await create(accounts, 'ada'), await create(accounts, 'eve')];
+    const names = Array.from({ length: 20 }, (_, at) => `permission-${at}`);
+    for (const name of names) await accounts.grant(ada.id, name);
+    await accounts.grant(eve.id, names[1] ?? '');
+    const held = async (id: string) => {
+      const account = await accounts.find(id);
+      const every = await Promise.all(names.map((name) => accounts.holdsPermission(id, name)));
+      return [account?.id, every.filter(Boolean).length];
+    };
+    await lookUp(accounts, ...names.slice(0, 2));
+    for (let time = 0; time < 3; time += 1) {
+      expect(await database.readTogether(() => held(ada.id))).toEqual([ada.id, 20]);
+      expect(await database.readTogether(() => held(eve.id))).toEqual([eve.id, 1]);
+    }
+    await accounts.deny(ada.id, names[0] ?? '');
+    expect(await database.readTogether(() => held(ada.id))).toEqual([ada.id, 19]);
+    expect(await held(ada.id)).toEqual([ada.id, 19]);
+  });
+
+  // @shows AS-18.16
+  test('are read with the current state of the account', async () => {
+    const accounts = open();
+    const { id } = await create(accounts, 'ada', { emailVerified: true });
+    await lookUp(accounts, 'edit', 'read');
+    await accounts.grant(id, 'edit');
+    await accounts.grant(id, 'read');
+    const find = () => database.readTogether(() => accounts.find(id));
+    const before = await find();
+    expect([before?.reference, before?.isActive(), before?.getProfile()]).toEqual([
+      { provider: accounts.name, id },
+      true,
+      { name: 'ada', email: 'ada@example.com', email_verified: true },
+    ]);
+    await accounts.setActive(id, false);
+    expect((await find())?.isActive()).toBe(false);
+    expect(await database.readTogether(() => accounts.find(`${id}\0`))).toBeNull();
+    expect(await database.readTogether(() => accounts.find('unknown'))).toBeNull();
+  });
+});
+
 describe('a search for accounts in the database', () => {
   test('finds parts of the email address or name in any case, or the whole id', async () => {
     const accounts = open();
@@ -230,14 +333,15 @@ describe('a search for accounts in the database', () => {
     expect(await found('person-', 2.9)).toEqual(byEmail.slice(0, 2));
     expect(await found('-8@')).toEqual(['100%_Sure!']);
     for (const text of ['lovelace', 'LOVE', 'a l']) expect(await found(text)).toEqual([names[2]]);
-    // SQLite knows only the letters of ASCII in both cases.
     expect(await found('ÉM')).toEqual(['ÉMILIE']);
+    await create(accounts, 'Élise', { name: 'E' });
+    expect(await found('ÉLISE@')).toEqual(['E']);
     for (const text of ['%_', '_s', 'e!']) expect(await found(text)).toEqual(['100%_Sure!']);
     expect(await found('x%')).toEqual([]);
     const { id = '' } = made[0] ?? {};
     expect(await found(id)).toEqual(['Grace Hopper']);
     for (const none of [id.slice(1), 'person-9\0', 'person_9', '!'.repeat(2)])
       expect(await found(none)).toEqual([]);
-    expect((await accounts.list()).map(({ name }) => name)).toEqual(byEmail);
+    expect((await accounts.list()).map(({ name }) => name)).toEqual([...byEmail, 'E']);
   });
 });
