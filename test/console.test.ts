@@ -797,70 +797,6 @@ describe('the commands for keys', () => {
   });
 });
 
-describe('the account commands of the kit', () => {
-  // @shows HOST-4.3
-  test('account:create creates an account once, and prints the generated password', async () => {
-    const created = await run('account:create', 'new@example.com', 'Somebody New');
-    expect(created.code, created.stderr).toBe(0);
-    expect(created.stdout).toMatch(/^password: \S{16}$/m);
-    expectRefusal(await run('account:create', 'NEW@example.com', 'Again'), 'already');
-    await run('account:grant', 'new@example.com', 'notes.edit');
-    expectRefusal(
-      await run('account:deny', 'new@example.com', 'notes:write'),
-      'does not have the permission notes:write; its permissions: notes.edit',
-    );
-    expect((await run('account:deny', 'new@example.com', 'notes.edit')).code).toBe(0);
-    expectRefusal(
-      await run('account:deny', 'new@example.com', 'notes.edit'),
-      'its permissions: none',
-    );
-  });
-
-  test('account:create with --password prints no password', async () => {
-    const created = await run('account:create', 'own@example.com', 'Own', '--password=own secret');
-    expect(created.code, created.stderr).toBe(0);
-    expect(created.stdout).not.toMatch(/password|own secret/);
-  });
-
-  test('account:create refuses an empty password', async () => {
-    expectRefusal(
-      await run('account:create', 'empty@example.com', 'Empty', '--password='),
-      '--password is empty',
-    );
-    expect((await run('account:list')).stdout).not.toContain('empty@example.com');
-  });
-
-  test('account:suspend and account:restore suspend and restore the account', async () => {
-    await run('account:create', 'new@example.com', 'Somebody New');
-    const states = async () =>
-      /^new@example\.com .* (active|suspended) /m.exec((await run('account:list')).stdout)?.[1];
-    expect(await states()).toBe('active');
-    expect((await run('account:suspend', 'new@example.com')).stdout).toBe(
-      'Suspended new@example.com.\n',
-    );
-    expect(await states()).toBe('suspended');
-    expect((await run('account:restore', 'new@example.com')).stdout).toBe(
-      'Restored new@example.com.\n',
-    );
-    expect(await states()).toBe('active');
-  });
-
-  test('account:list --json prints the account ids that oauth:person:revoke needs', async () => {
-    const [listed] = await json<{ id: string; email: string }[]>('account:list');
-    expect(listed).toMatchObject({
-      email: 'new@example.com',
-      id: expect.stringMatching(/^[\da-f-]{36}$/),
-    });
-    expect((await run('oauth:person:revoke', 'accounts', 'new@example.com')).stderr).toContain(
-      "For the ids of the kit's accounts, run account:list --json",
-    );
-  });
-
-  test('print one clear line for an unknown e-mail address', async () => {
-    expectRefusal(await run('account:suspend', 'nobody@example.com'), 'nobody@example.com');
-  });
-});
-
 describe('a command without the database schema', () => {
   test.each([['serve'], ['account:list'], ['oauth:client:list'], ['oauth:prune']])(
     '%s prints what to do, and does nothing',
@@ -982,6 +918,7 @@ describe('the console', () => {
   });
 
   test('uses the application that package.json names, in every folder below it', async () => {
+    await run('account:create', 'new@example.com', 'New');
     const { code, stdout } = await portico(['account:list', '--json'], {
       cwd: path.join(ROOT, 'docs'),
       env: { STORAGE_DIR: storage, APP_ENV: 'dev' },
@@ -1338,46 +1275,5 @@ describe.runIf(RUNS_ALL)('log:path', () => {
     expect(() => JSON.parse(stdout) as unknown).not.toThrow();
     expect(stderr).toContain('"level":"');
     await rm(folder, { recursive: true, force: true });
-  });
-});
-
-describe('account:grant', () => {
-  // @shows HOST-4.2
-  test('warns about a permission that no scope uses, and still grants it', async () => {
-    await run('account:create', 'new@example.com', 'New');
-    const misspelt = await run('account:grant', 'new@example.com', 'notes.raed');
-    expect(misspelt.stdout).toBe('new@example.com now has the permission notes.raed.\n');
-    expect(misspelt.stderr).toBe(
-      'Warning: no scope requires the permission notes.raed; the scopes require these ' +
-        'permissions: notes:read, ' +
-        'notes.edit\n',
-    );
-    const right = await run('account:grant', 'new@example.com', 'notes.edit');
-    expect({ code: right.code, stderr: right.stderr }).toEqual({ code: 0, stderr: '' });
-  });
-
-  // @shows HOST-4.2
-  test('warns about unconfigured permissions, but not about the administrator permission', async () => {
-    await run('account:create', 'admin@example.com', 'Admin');
-    const grant = (permission: string) =>
-      porticoHere(['account:grant', 'admin@example.com', permission], {
-        cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
-        env: {
-          STORAGE_DIR: storage,
-          PORTAL_CONFIG: JSON.stringify({
-            oauth_server: { admin_permission: 'portal:administer' },
-          }),
-        },
-      });
-    const administrator = await grant('portal:administer');
-    expect({ code: administrator.code, stderr: administrator.stderr }).toEqual({
-      code: 0,
-      stderr: '',
-    });
-    expect((await grant('portal:administrate')).stderr).toBe(
-      'Warning: no scope requires the permission portal:administrate, and it is not ' +
-        'oauth_server:admin_permission; known permissions: notes:read, notes.edit, ' +
-        'portal:administer\n',
-    );
   });
 });

@@ -451,6 +451,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/kit/src/accounts/known-browsers.test.ts',
       'packages/kit/src/accounts/sign-in.test.ts',
       'packages/kit/src/accounts/accounts.test.ts',
+      'packages/kit/src/accounts/database-accounts.test.ts',
       'packages/kit/src/host.test.ts',
       'packages/kit/src/dispatch.test.ts',
       'packages/kit/src/application.test.ts',
@@ -462,6 +463,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/browser-cookie.test.ts',
       'test/unblocking.test.ts',
       'test/reauthentication.test.ts',
+      'test/sign-in-for.test.ts',
+      'test/languages.test.ts',
+      'test/pages.test.ts',
+      'test/account-commands.test.ts',
     ],
   },
   mcp: {

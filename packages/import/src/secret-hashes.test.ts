@@ -72,8 +72,9 @@ describe('an imported secret in plain text', () => {
     ['of 16 characters', 'x'.repeat(16)],
     ['of 1024 characters', 'x'.repeat(1024)],
     ['of every printable ASCII character at the ends', '~a secret of the other server ~'],
-    ['with a hash after its beginning', 'my-$2b$-and-bcrypt$-and-sha256:'],
+    ['with a hash after its beginning', 'my-$2b$-bcrypt$-{bcrypt}-sha256:'],
     ['of a scheme that no hasher writes', '$apr1$scrypt-is-not-this'],
+    ['with other text in braces', '{noop}bcrypt}-and-$2b$'],
   ])('is accepted: %s', async (_, secret) => {
     expect(await judge(record({ client_secret: secret }))).toBe('imported');
   });
@@ -107,6 +108,14 @@ describe('an imported secret in plain text', () => {
     'argon2$argon2id$v=19$m=64$aaaaaaaa',
     'scrypt$salt$16384$8$1$aaaaaaaa',
     'sha256:aaaaaaaaaaaaaaaaaaaa',
+    // From the database of another Portico.
+    'imported$sha256$$argon2id$v=19$m=64$aaaaaaaa',
+    // As Spring Security stores hashes.
+    '{bcrypt}$2a$10$aaaaaaaaaaaaaaaa',
+    '{argon2}$argon2id$v=19$aaaaaaaa',
+    '{scrypt}$e0801$aaaaaaaaaaaaaaaa',
+    '{sha256}aaaaaaaaaaaaaaaaaaaaaaa',
+    '{pbkdf2@SpringSecurity_v5_8}aaaaaaaaaaaaaaaa',
   ])('is refused if it looks like a hash: %s', async (secret) => {
     expect(await judge(record({ client_secret: secret }))).toBe(
       'client_secret looks like a hash; move it to client_secret_hash',

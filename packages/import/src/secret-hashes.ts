@@ -14,11 +14,17 @@ export interface ImportedSecret {
 /** The minimum length of a secret, in characters. An attacker could guess a shorter one. */
 const SHORTEST = 16;
 /**
- * Matches a string that looks like a hash. The import rejects such a string as a plain-text secret,
+ * Match strings that look like a hash. The import rejects such a string as a plain-text secret,
  * because anyone who has read the hash could authenticate with it.
  */
-const LIKE_A_HASH =
-  /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
+const LIKE_A_HASH: readonly RegExp[] = [
+  /^\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$/,
+  // Django writes the first four, and the database of another Portico has the last one.
+  /^(?:pbkdf2|bcrypt|argon2|scrypt|imported)\w*\$/,
+  // Spring Security writes these.
+  /^\{(?:pbkdf2|bcrypt|argon2|scrypt|sha256)[\w@]*\}/,
+  /^sha256:/,
+];
 const SECRET = /^[\x20-\x7E]{0,1024}$/;
 
 /**
@@ -29,7 +35,7 @@ export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSec
   if (!SECRET.test(secret)) {
     throw new RegistrationError('client_secret must have at most 1024 printable ASCII characters');
   }
-  if (LIKE_A_HASH.test(secret)) {
+  if (LIKE_A_HASH.some((form) => form.test(secret))) {
     throw new RegistrationError('client_secret looks like a hash; move it to client_secret_hash');
   }
   if (secret.length < SHORTEST) {

@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { migrate, OverloadedError } from '@portico/sql';
@@ -11,7 +11,7 @@ import { Event } from 'portico/extension';
 import type { AccountProvider, Application, ApplicationDefinition } from './contracts.ts';
 import { migrationsOf, startApplication } from './application.ts';
 import { HttpError } from './errors.ts';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { databaseAccounts } from './accounts/database-accounts.ts';
 import { ErrorHandler } from './http/error-handler.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
@@ -147,6 +147,10 @@ function csrfFieldOf(page: string): string {
   return /name="_csrf" value="([^"]*)"/.exec(page)?.[1] ?? '';
 }
 
+function identifierOn(page: string): string | undefined {
+  return /<input id="identifier"[^>]* value="([^"]*)"/.exec(page)?.[1];
+}
+
 async function addPeople({ database }: Application) {
   const accounts = databaseAccounts({ database, passwordHasher: HASHER });
   const ada = await accounts.create({ email: 'Ada@example.com', name: 'Ada', password: 'correct' });
@@ -213,7 +217,43 @@ describe('signing in', () => {
     expect(await visitor.text('/who')).toBe('null');
   });
 
-  test('responds with 500 without details if the accounts throw, and does not sign in', async () => {
+  // @shows HOST-2.6
+  test('treats a missing field of the form like an empty one', async () => {
+    const offered: (readonly string[])[] = [];
+    const application = await start({
+      authenticate: async (identifier, password) => {
+        offered.push([identifier, password]);
+        return null;
+      },
+    });
+    const visitor = browser(application);
+    const sent = await visitor.post('/login', { _csrf: csrfFieldOf(await visitor.text('/login')) });
+    expect(sent.status).toBe(401);
+    expect(identifierOn(await sent.text())).toBe('');
+    expect(offered).toEqual([['', expect.stringMatching(/^[\w-]{36}$/)]]);
+  });
+
+  // @shows HOST-2.1
+  test('accepts the CSRF token in a header too', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const token = csrfFieldOf(await visitor.text('/login'));
+    const form = { identifier: 'ada@example.com', password: 'correct' };
+    expect((await visitor.post('/login', form, { 'X-CSRF-Token': `${token}x` })).status).toBe(403);
+    expect((await visitor.post('/login', form, { 'X-CSRF-Token': token })).status).toBe(303);
+  });
+
+  test.each([
+    [true, 401],
+    [false, 403],
+  ])('without a CSRF token and with login_submit exempt: %s, is %i', async (exempt, status) => {
+    const config = { csrf_exempt_routes: { login_submit: exempt } };
+    const form = { identifier: 'ada@example.com', password: 'wrong' };
+    expect((await browser(await start({ config })).post('/login', form)).status).toBe(status);
+  });
+
+  test('responds with 500 and logs the error if the accounts throw, and does not sign in', async () => {
     const application = await start({
       authenticate: async () => {
         throw new Error('the directory is broken');
@@ -223,6 +263,8 @@ describe('signing in', () => {
     const refused = await visitor.signIn('ada@example.com');
     expect(refused.status).toBe(500);
     expect(await refused.text()).not.toContain('directory');
+    const log = await readFile(path.join(folder, 'logs', 'app.log'), 'utf8');
+    expect(log).toContain('the directory is broken');
     expect(await visitor.text('/who')).toBe('null');
   });
 
@@ -401,10 +443,11 @@ describe('the session', () => {
     },
   );
 
-  test('cannot be read with session() or auth() outside a request, and the error explains why', () => {
+  test('cannot be read outside a request, and the error explains why', () => {
     expect(() => session()).toThrow('session() was called outside a request');
     expect(() => auth()).toThrow('auth() was called outside a request');
     expect(() => csrfTokens()).toThrow('csrfTokens() was called outside a request');
+    expect(() => clientAddress()).toThrow('clientAddress() was called outside a request');
   });
 
   test.each<[string, () => unknown]>([
@@ -959,6 +1002,106 @@ describe('a response of the kit', () => {
   });
 });
 
+describe('the sign-in page', () => {
+  const linesIn = async () =>
+    (await readFile(path.join(folder, 'logs', 'app.log'), 'utf8')).split('\n');
+  const returnTo = '/who?x=1';
+  const submit = (visitor: ReturnType<typeof browser>, more: Record<string, string> = {}) =>
+    visitor.post(
+      '/login',
+      { identifier: 'ada@example.com', password: 'wrong', return_to: returnTo, ...more },
+      { 'Sec-Fetch-Site': 'same-origin' },
+    );
+  const invalidFieldsOn = (page: string) => page.match(/aria-invalid="true"/g)?.length ?? 0;
+
+  // @shows AS-17.2
+  test('marks its fields as wrong only after a wrong password, and keeps the return path', async () => {
+    let isOverloaded = false;
+    const application = await start({
+      random: NEVER_AHEAD,
+      authenticate: async () => {
+        if (isOverloaded) throw new OverloadedError();
+        return null;
+      },
+    });
+    const visitor = browser(application);
+    const opened = await visitor.text(`/login?return_to=${encodeURIComponent(returnTo)}`);
+    expect([identifierOn(opened), invalidFieldsOn(opened)]).toEqual(['', 0]);
+    const refused = await visitor.post('/login', { identifier: 'x', return_to: returnTo });
+    const stale = await refused.text();
+    expect([refused.status, identifierOn(stale), invalidFieldsOn(stale)]).toEqual([403, '', 0]);
+    const pages = [opened, stale];
+    const expectPage = async (status: number, retryAfter: string | null, invalid: number) => {
+      const response = await submit(visitor);
+      const page = await response.text();
+      expect([response.status, response.headers.get('retry-after')]).toEqual([status, retryAfter]);
+      expect([identifierOn(page), invalidFieldsOn(page)]).toEqual(['ada@example.com', invalid]);
+      pages.push(page);
+    };
+    for (let times = 0; times < 4; times += 1) await expectPage(401, null, 2);
+    isOverloaded = true;
+    await expectPage(503, '2', 0);
+    isOverloaded = false;
+    await expectPage(401, null, 2);
+    await expectPage(429, '1', 0);
+    for (const page of pages) expect(page).toContain(`name="return_to" value="${returnTo}"`);
+  });
+
+  test('logs too many password checks, but not a slowed sign-in, as an overload', async () => {
+    let isOverloaded = false;
+    const application = await start({
+      random: NEVER_AHEAD,
+      authenticate: async () => {
+        if (isOverloaded) throw new OverloadedError();
+        return null;
+      },
+    });
+    const logged = async () =>
+      (await linesIn()).filter((line) => line.includes('Too many password checks')).length;
+    const visitor = browser(application);
+    for (let times = 0; times < 5; times += 1) await submit(visitor);
+    expect((await submit(visitor)).status).toBe(429);
+    expect(await logged()).toBe(0);
+    isOverloaded = true;
+    expect((await submit(visitor, { identifier: 'grace@example.com' })).status).toBe(503);
+    expect(await logged()).toBe(1);
+  });
+
+  // @shows HOST-2.1
+  test.each([
+    [{}, 'the CSRF token is missing or belongs to another browser'],
+    [{ 'Sec-Fetch-Site': 'cross-site' }, 'another site sent the form'],
+  ])('logs why it refused a form: %j', async (headers, detail) => {
+    const visitor = browser(await start());
+    const refused = await visitor.post('/login', { identifier: 'x' }, headers);
+    const id = refused.headers.get('x-request-id') ?? 'none';
+    const lines = (await linesIn()).filter((line) => line.includes(id));
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { message: `login_submit refused: 403 (${detail})` },
+    ]);
+  });
+
+  test('asks a signed-in person again with `again`, also after a wrong password', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const titleOf = (page: string) => /<h1>(.*?)<\/h1>/.exec(page)?.[1];
+    const asksAgain = (page: string) => page.includes('name="again" value="1"');
+    const stranger = await visitor.text('/login?again=1');
+    expect([identifierOn(stranger), asksAgain(stranger)]).toEqual(['', false]);
+    await visitor.signIn('grace@example.com');
+    const plain = await visitor.text('/login');
+    expect([identifierOn(plain), asksAgain(plain)]).toEqual(['', false]);
+    const opened = await visitor.text('/login?again');
+    const wrong = await submit(visitor, { identifier: '', again: '1' });
+    expect(wrong.status).toBe(401);
+    for (const page of [opened, await wrong.text()])
+      expect([identifierOn(page), asksAgain(page)]).toEqual(['grace@example.com', true]);
+    expect(titleOf(stranger)).toBe(titleOf(plain));
+    expect(titleOf(opened)).not.toBe(titleOf(plain));
+  });
+});
+
 describe('a browser in which a person has signed in', () => {
   const KNOWN = '__Host-portico_known';
   const HALF_A_YEAR = 180 * DAY;
@@ -1005,6 +1148,28 @@ describe('a browser in which a person has signed in', () => {
         `^${KNOWN}=\\d{10}-[\\w-]{43}; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=${HALF_A_YEAR}$`,
       ),
     );
+  });
+
+  // @shows AS-17.2
+  test('gets its cookie also from a route that checks the password without a session', async () => {
+    const checks: { application?: Application } = {};
+    const application = await start({
+      routes: [
+        route('check', 'GET', '/check/{password}', async ({ password = '' }) => {
+          const user = await checks.application?.accounts.authenticate('ada@example.com', password);
+          return Response.json(user?.getProfile().name ?? null);
+        }),
+      ],
+    });
+    checks.application = application;
+    await addPeople(application);
+    for (const [password, name, cookies] of [
+      ['wrong', null, []],
+      ['correct', 'Ada', [expect.stringContaining(`${KNOWN}=`)]],
+    ] as const) {
+      const response = await browser(application).send(`/check/${password}`);
+      expect([await response.json(), response.headers.getSetCookie()]).toEqual([name, cookies]);
+    }
   });
 
   // @shows AS-17.2
@@ -1184,6 +1349,54 @@ describe('a route', () => {
     expect(await head.text()).toBe('');
   });
 
+  // @shows API-1.5
+  test('receives the placeholders of each request, also of a repeated path', async () => {
+    const visitor = browser(await start());
+    for (const id of ['1', '1', '2', '1'])
+      expect(await visitor.text(`/items/${id}`)).toBe(JSON.stringify({ id }));
+  });
+
+  test('is in Allow with every method of its path, unless the route only refuses the method', async () => {
+    const handler = () => new Response(null, { status: 405 });
+    const routes: readonly Route[] = [
+      { name: 'list', methods: ['POST', 'PUT'], path: '/both', handler },
+      { name: 'none', methods: ['GET'], path: '/both', refusesMethods: true, handler },
+    ];
+    const application = await start({ routes });
+    const allowed = async (at: string, method: string) => {
+      const { status, headers } = await browser(application).send(at, { method });
+      return [status, headers.get('allow')];
+    };
+    expect(await allowed('/both', 'DELETE')).toEqual([405, 'POST, PUT']);
+    expect(await allowed('/change', 'GET')).toEqual([405, 'POST']);
+    expect(await allowed('/change', 'HEAD')).toEqual([405, 'POST']);
+    expect(await allowed('/login', 'DELETE')).toEqual([405, 'GET, POST, HEAD']);
+  });
+
+  test('that yields is not added if a different route has its name or path, with any method', async () => {
+    const yielding = (name: string, at: string): Route => ({
+      ...route(name, 'GET', at, () => new Response('yields')),
+      yields: true,
+    });
+    const routes = [
+      yielding('free', '/free'),
+      yielding('change', '/named'),
+      yielding('posted', '/change'),
+      yielding('seventh', '/items/7'),
+    ];
+    const application = await start({ routes });
+    const visitor = browser(application);
+    expect(await visitor.text('/free')).toBe('yields');
+    expect((await visitor.send('/named')).status).toBe(404);
+    expect((await visitor.send('/change')).status).toBe(405);
+    expect(await visitor.text('/items/7')).toBe('{"id":"7"}');
+    expect(['free', 'posted', 'seventh'].map((name) => application.hasRoute(name))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
   test('with the name or path of a different one is an error at the start', async () => {
     const ok = () => new Response('ok');
     await expect(start({ routes: [route('item', 'GET', '/other', ok)] })).rejects.toThrow("'item'");
@@ -1225,16 +1438,16 @@ describe('a route', () => {
   });
 });
 
-/** Sends a request with this `Host`, byte by byte. Returns the status. */
-function statusWithHost(url: string, host: string): Promise<number> {
+/** Sends these lines, byte by byte. Returns the response, also byte by byte. */
+function exchange(url: string, ...lines: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const { port } = new URL(url);
     const socket = connect(Number(port), '127.0.0.1', () =>
-      socket.write(`GET /nowhere HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, 'latin1'),
+      socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`, 'latin1'),
     );
     let answer = '';
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
-    socket.on('end', () => resolve(Number(answer.split(' ')[1])));
+    socket.on('end', () => resolve(answer));
     socket.on('error', reject);
   });
 }
@@ -1250,7 +1463,50 @@ describe('a Host header', () => {
     ['\u00FC', 400],
   ])('%s never changes the path of the request', async (host, status) => {
     const server = await listen(await start(), { port: 0, hostname: '127.0.0.1' });
-    expect(await statusWithHost(server.url, host)).toBe(status);
+    const answer = await exchange(server.url, 'GET /nowhere HTTP/1.1', `Host: ${host}`);
+    expect(Number(answer.split(' ')[1])).toBe(status);
+    await server.close();
+  });
+
+  test.each([['GET /who HTTP/1.0'], ['GET /who HTTP/1.1', 'Host: .1']])(
+    'that is missing or wrong gets a response in JSON with a request id: %s',
+    async (...lines) => {
+      const server = await listen(await start(), { port: 0, hostname: '127.0.0.1' });
+      const [head = '', body] = (await exchange(server.url, ...lines)).split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1\.1 400 /);
+      expect(head).toMatch(/^content-type: application\/json\r$/m);
+      expect(head).toMatch(/^x-request-id: [\w-]{36}\r$/m);
+      expect(body).toBe('{"error":"Bad request"}');
+      await server.close();
+    },
+  );
+});
+
+describe('the HTTP server', () => {
+  const where = route('where', 'GET', '/where', () => new Response(clientAddress()));
+
+  const hasIPv6 = Object.values(networkInterfaces()).some((addresses = []) =>
+    addresses.some(({ address }) => address === '::1'),
+  );
+
+  test.each<readonly [hostname: string, host: string]>([
+    ['127.0.0.1', '127.0.0.1'],
+    ...(hasIPv6 ? [['::1', '[::1]'] as const] : []),
+  ])('listens on %s, and knows the address of the client', async (hostname, host) => {
+    const server = await listen(await start({ routes: [where] }), { port: 0, hostname });
+    expect(server.port).toBeGreaterThan(0);
+    expect(server.url).toBe(`http://${host}:${server.port}`);
+    expect(await (await fetch(`${server.url}/where`)).text()).toBe(hostname);
+    await server.close();
+  });
+
+  test('does not start on a port that is in use', async () => {
+    const application = await start();
+    const hostname = '127.0.0.1';
+    const server = await listen(application, { port: 0, hostname });
+    await expect(listen(application, { port: server.port, hostname })).rejects.toThrow(
+      'EADDRINUSE',
+    );
     await server.close();
   });
 });
@@ -1324,6 +1580,36 @@ describe('the two host hooks', () => {
     ).toBe('nosniff');
   });
 
+  test('are optional: the error page and the JSON have the headers of the exception', async () => {
+    const busy = route('busy', 'GET', '/busy', () => {
+      throw new HttpError(503, 'as the test wants', { 'Retry-After': '7' });
+    });
+    const visitor = browser(await start({ routes: [busy] }));
+    for (const accept of ['text/html', 'application/json']) {
+      const { status, headers } = await visitor.send('/busy', { headers: { Accept: accept } });
+      expect([status, headers.get('retry-after')]).toEqual([503, '7']);
+      expect([headers.get('content-type')?.split(';')[0], headers.get('vary')]).toEqual([
+        accept,
+        'Accept',
+      ]);
+    }
+  });
+
+  test('are optional: an error view that cannot be rendered is replaced by JSON, and logged', async () => {
+    await mkdir(path.join(folder, 'views'));
+    await writeFile(path.join(folder, 'views', 'error.eta'), '<%= it.nothing.here %>');
+    const response = await browser(await start()).send('/nowhere', {
+      headers: { Accept: 'text/html' },
+    });
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      { error: 'Not found', method: 'GET', path: '/nowhere' },
+    ]);
+    const log = await readFile(path.join(folder, 'logs', 'app.log'), 'utf8');
+    expect(log).toMatch(/The error view cannot be rendered: .*reading 'here'/);
+    expect(log).toContain(response.headers.get('x-request-id'));
+  });
+
   test('cause a plain 500 if one of them throws', async () => {
     const application = await start({
       routes: [failing],
@@ -1369,5 +1655,40 @@ describe('stopping the application', () => {
     gate.resolve();
     expect(await (await inFlight).text()).toBe('finished');
     await closed;
+  });
+
+  describe('with a clock of the test', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+    afterEach(() => void vi.useRealTimers());
+
+    test('closes the connections of requests that run longer than ten seconds', async () => {
+      const gate = Promise.withResolvers<void>();
+      const arrived = Promise.withResolvers<void>();
+      const handler = async () => {
+        arrived.resolve();
+        await gate.promise;
+        return new Response('late');
+      };
+      const application = await start({ routes: [route('slow', 'GET', '/slow', handler)] });
+      const server = await listen(application, { port: 0, hostname: '127.0.0.1' });
+      const ended: string[] = [];
+      const answer = exchange(server.url, 'GET /slow HTTP/1.1', 'Host: app.example').then((text) =>
+        ended.push(text),
+      );
+      await arrived.promise;
+      const closed = server.close();
+      await vi.advanceTimersByTimeAsync(9999);
+      expect(ended).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      await Promise.all([closed, answer]);
+      expect(ended).toEqual(['']);
+      gate.resolve();
+    });
+
+    test('leaves no timer behind if no request runs', async () => {
+      const server = await listen(await start(), { port: 0, hostname: '127.0.0.1' });
+      await server.close();
+      expect(vi.getTimerCount()).toBe(0);
+    });
   });
 });

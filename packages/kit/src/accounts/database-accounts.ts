@@ -181,7 +181,6 @@ class AccountTable implements AccountProvider {
 
   /** Suspends or reactivates an account. The change takes effect immediately in all processes. */
   readonly setActive = async (id: string, active: boolean): Promise<void> => {
-    this.#prefetched.forget();
     await this.#database.execute(
       'UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?',
       [active ? 1 : 0, this.name, id],

@@ -53,7 +53,7 @@ export class PrefetchedPermissions {
     return null;
   }
 
-  /** Forgets the kept permissions. Call this method when an account or its permissions change. */
+  /** Forgets the kept permissions. Call this method when the permissions of an account change. */
   forget(): void {
     const together = readsTogether();
     if (together !== null) together.beside = null;

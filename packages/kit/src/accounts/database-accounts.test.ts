@@ -1,0 +1,348 @@
+// @engines sqlite: it opens SQLite itself; test/permissions-now.test.ts has the engines
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { migrate, openDatabase, type Database, type OpenedDatabase } from '@portico/sql';
+import type { PasswordHasher, PersonReference } from 'portico';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { accountsMigration } from './accounts-migration.ts';
+import { databaseAccounts } from './database-accounts.ts';
+
+/** A hasher that is fast. It also accepts the hash of an empty password. */
+const PLAIN: PasswordHasher = {
+  hash: async (password) => `hash of ${password}`,
+  verify: async (password, hash) => hash === `hash of ${password}`,
+};
+
+let folder: string;
+let database: OpenedDatabase;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-accounts-'));
+  database = openDatabase('sqlite:data.sqlite', { directory: folder });
+  await migrate(database, [accountsMigration]);
+});
+afterAll(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+let providers = 0;
+/** Creates a provider without accounts. */
+function open(passwordHasher = PLAIN) {
+  providers += 1;
+  return databaseAccounts({ database, passwordHasher, name: `provider-${providers}` });
+}
+type Accounts = ReturnType<typeof open>;
+
+const create = (accounts: Accounts, name: string, more: object = {}) =>
+  accounts.create({ email: `${name}@example.com`, name, password: 'right', ...more });
+
+describe('an account in the database', () => {
+  test('has the given data, its email address in lowercase, and is active', async () => {
+    const accounts = open();
+    const email = ' Ada@Example.com ';
+    const made = await accounts.create({ email, name: 'Ada L', password: 'right' });
+    const verified = await create(accounts, 'eve', { emailVerified: true });
+    const reference = { provider: accounts.name, id: made.id };
+    expect(made.id).toMatch(/^[\da-f-]{36}$/);
+    expect([made, await accounts.find(made.id), await accounts.findByEmail(email)]).toEqual(
+      Array.from({ length: 3 }, () => ({
+        reference,
+        id: made.id,
+        email: 'ada@example.com',
+        name: 'Ada L',
+        active: true,
+        isActive: expect.any(Function) as unknown,
+        getProfile: expect.any(Function) as unknown,
+      })),
+    );
+    const kept = await accounts.find(made.id);
+    expect([made.isActive(), kept?.isActive()]).toEqual([true, true]);
+    const profile = { name: 'Ada L', email: 'ada@example.com', email_verified: false };
+    expect([made.getProfile(), kept?.getProfile()]).toEqual([profile, profile]);
+    for (const account of [verified, await accounts.find(verified.id)])
+      expect(account?.getProfile()).toMatchObject({ email_verified: true });
+  });
+
+  test('belongs to the provider `accounts` by default', async () => {
+    const accounts = databaseAccounts({ database, passwordHasher: PLAIN });
+    expect((await create(accounts, 'ada')).reference.provider).toBe('accounts');
+  });
+
+  test('is the only one with its email address', async () => {
+    const accounts = open();
+    await create(accounts, 'ada');
+    await expect(create(accounts, 'ADA')).rejects.toThrow('UNIQUE constraint failed');
+    expect((await accounts.list()).map(({ name }) => name)).toEqual(['ada']);
+  });
+
+  test.each([
+    ['email', { email: 'a\uD800@example.com' }],
+    ['email', { email: 'a\0@example.com' }],
+    ['name', { name: 'a\uD800' }],
+    ['name', { name: 'a\0' }],
+  ])('is refused if its %s is not well-formed text: %j', async (what, more) => {
+    const accounts = open();
+    await expect(create(accounts, 'ada', more)).rejects.toThrow(
+      `The account's ${what} must be well-formed Unicode without NUL`,
+    );
+    expect(await accounts.list()).toEqual([]);
+  });
+
+  test('is not found by an unknown value, or by a value with NUL', async () => {
+    const accounts = open();
+    const { id } = await create(accounts, 'ada');
+    for (const wrong of ['', 'x', `${id}\0`, id.toUpperCase()])
+      expect(await accounts.find(wrong)).toBeNull();
+    for (const wrong of ['', 'x', 'ada@example.com\0', 'eve@example.com', id])
+      expect(await accounts.findByEmail(wrong)).toBeNull();
+  });
+
+  test('and its permissions are those of its own provider', async () => {
+    const [one, other] = [open(), open()];
+    const ada = await create(one, 'ada');
+    await create(other, 'ada', { password: 'different' });
+    await one.grant(ada.id, 'edit');
+    expect(await other.find(ada.id)).toBeNull();
+    expect([await other.permissions(ada.id), await other.holdsPermission(ada.id, 'edit')]).toEqual([
+      [],
+      false,
+    ]);
+    await other.deny(ada.id, 'edit');
+    await other.setActive(ada.id, false);
+    expect([await one.permissions(ada.id), (await one.find(ada.id))?.active]).toEqual([
+      ['edit'],
+      true,
+    ]);
+    expect(await one.authenticate('ada@example.com', 'different')).toBeNull();
+    for (const accounts of [one, other]) {
+      expect((await accounts.findByEmail('ada@example.com'))?.reference.provider).toBe(
+        accounts.name,
+      );
+      for (const found of [await accounts.list(), await accounts.search('ada', 10)])
+        expect(found.map(({ reference }) => reference.provider)).toEqual([accounts.name]);
+    }
+  });
+});
+
+describe('signing in to an account in the database', () => {
+  test('needs the right password, the email address in any form, and an active account', async () => {
+    const accounts = open();
+    const { id } = await create(accounts, 'ada');
+    const attempt = async (identifier: string, password: string) => {
+      const named: PersonReference[] = [];
+      const user = await accounts.authenticate(identifier, password, (each) => named.push(each));
+      return [user?.id ?? null, named];
+    };
+    const ada = [{ provider: accounts.name, id }];
+    expect(await attempt('ada@example.com', 'right')).toEqual([id, ada]);
+    expect(await attempt(' ADA@example.com ', 'right')).toEqual([id, ada]);
+    for (const password of ['wrong', '', 'right ', 'hash of right'])
+      expect(await attempt('ada@example.com', password)).toEqual([null, ada]);
+    expect(await attempt('eve@example.com', 'right')).toEqual([null, []]);
+    expect(await attempt('ada@example.com\0', 'right')).toEqual([null, []]);
+    await accounts.setActive(id, false);
+    const suspended = await accounts.find(id);
+    expect([suspended?.active, suspended?.isActive()]).toEqual([false, false]);
+    expect(await attempt('ada@example.com', 'right')).toEqual([null, ada]);
+    await accounts.setActive(id, true);
+    expect(await attempt('ada@example.com', 'right')).toEqual([id, ada]);
+    expect((await accounts.authenticate('ada@example.com', 'right'))?.id).toBe(id);
+  });
+
+  // @shows HOST-2.6
+  test('is impossible with an empty password, even if its hash is stored', async () => {
+    const accounts = open();
+    await create(accounts, 'ada', { password: '' });
+    expect(await accounts.authenticate('ada@example.com', '')).toBeNull();
+  });
+
+  test('verifies one hash for an unknown account too, which no password matches', async () => {
+    const checked: (readonly string[])[] = [];
+    let hashed = 0;
+    const accounts = open({
+      hash: async (password) => {
+        hashed += 1;
+        return PLAIN.hash(password);
+      },
+      verify: async (password, hash) => {
+        checked.push([password, hash]);
+        return PLAIN.verify(password, hash);
+      },
+    });
+    await create(accounts, 'ada');
+    for (const identifier of ['ada@example.com', 'eve@example.com', 'one@example.com'])
+      await accounts.authenticate(identifier, 'x');
+    const decoy = expect.stringMatching(/^hash of [\da-f-]{36}$/) as string;
+    expect(checked).toEqual([
+      ['x', 'hash of right'],
+      ['x', decoy],
+      ['x', decoy],
+    ]);
+    expect(checked[1]?.[1]).toBe(checked[2]?.[1]);
+    expect(hashed).toBe(2);
+  });
+
+  test.each([1, 'true', {}, [], null])('is refused if the hasher returns %j', async (given) => {
+    const verify = async () => given as unknown as boolean;
+    const accounts = open({ ...PLAIN, verify });
+    await create(accounts, 'ada');
+    expect(await accounts.authenticate('ada@example.com', 'right')).toBeNull();
+  });
+});
+
+describe('the permissions of an account in the database', () => {
+  test('are granted and removed one by one, and sorted', async () => {
+    const accounts = open();
+    const [ada, eve] = [await create(accounts, 'ada'), await create(accounts, 'eve')];
+    for (const permission of ['write', 'edit', 'read', 'edit'])
+      await accounts.grant(ada.id, permission);
+    await accounts.grant(eve.id, 'read');
+    expect(await accounts.permissions(ada.id)).toEqual(['edit', 'read', 'write']);
+    const held = (id: string) =>
+      Promise.all(['edit', 'read', 'rea'].map((each) => accounts.holdsPermission(id, each)));
+    expect([await held(ada.id), await held(eve.id)]).toEqual([
+      [true, true, false],
+      [false, true, false],
+    ]);
+    await accounts.deny(ada.id, 'read');
+    await accounts.deny(ada.id, 'none');
+    expect(await accounts.permissions(ada.id)).toEqual(['edit', 'write']);
+    expect([await held(ada.id), await held(eve.id)]).toEqual([
+      [true, false, false],
+      [false, true, false],
+    ]);
+    expect(await accounts.permissions('unknown')).toEqual([]);
+  });
+});
+
+describe('the permissions that are read together with an account', () => {
+  /** Lets the provider look up a permission, so that it reads it with each account from now on. */
+  const lookUp = (accounts: Accounts, ...permissions: readonly string[]) =>
+    database.readTogether(async () => {
+      for (const permission of permissions) await accounts.holdsPermission('any', permission);
+    });
+
+  test('are never those of a different provider with the same id', async () => {
+    const [one, other] = [open(), open()];
+    const { id } = await create(one, 'ada');
+    await one.grant(id, 'edit');
+    for (const accounts of [one, other]) await lookUp(accounts, 'edit');
+    await database.readTogether(async () => {
+      expect((await one.find(id))?.id).toBe(id);
+      expect([
+        await one.holdsPermission(id, 'edit'),
+        await other.holdsPermission(id, 'edit'),
+      ]).toEqual([true, false]);
+      expect(await other.find(id)).toBeNull();
+      expect([
+        await one.holdsPermission(id, 'edit'),
+        await other.holdsPermission(id, 'edit'),
+      ]).toEqual([true, false]);
+    });
+  });
+
+  test('need no query of their own, for the first sixteen permissions that were looked up', async () => {
+    let queries = 0;
+    const counting: Database = {
+      ...database,
+      execute: (sql, parameters) => {
+        queries += 1;
+        return database.execute(sql, parameters);
+      },
+    };
+    const accounts = databaseAccounts({
+      database: counting,
+      passwordHasher: PLAIN,
+      name: 'counted',
+    });
+    const { id } = await create(accounts, 'ada');
+    const names = Array.from({ length: 17 }, (_, at) => `permission-${at}`);
+    const queriesFor = async (...permissions: readonly string[]) => {
+      queries = 0;
+      await accounts.find(id);
+      for (const permission of permissions) await accounts.holdsPermission(id, permission);
+      return queries;
+    };
+    const together = (...permissions: readonly string[]) =>
+      database.readTogether(() => queriesFor(...permissions));
+    const [first = '', last = '', oneMore = ''] = [names[0], names[15], names[16]];
+    expect(await together(first)).toBe(2);
+    expect(await together(first, first)).toBe(1);
+    await lookUp(accounts, ...names.map(() => first));
+    await lookUp(accounts, ...names);
+    expect(await together(...names.slice(0, 16))).toBe(1);
+    expect(await together(first, last, oneMore)).toBe(2);
+    expect(await queriesFor(first, last)).toBe(3);
+  });
+
+  // @shows AS-18.16
+  test('are complete, also if the provider has looked up many permissions or a new one', async () => {
+    const accounts = open();
+    const [ada, eve] = [await create(accounts, 'ada'), await create(accounts, 'eve')];
+    const names = Array.from({ length: 20 }, (_, at) => `permission-${at}`);
+    for (const name of names) await accounts.grant(ada.id, name);
+    await accounts.grant(eve.id, names[1] ?? '');
+    const held = async (id: string) => {
+      const account = await accounts.find(id);
+      const every = await Promise.all(names.map((name) => accounts.holdsPermission(id, name)));
+      return [account?.id, every.filter(Boolean).length];
+    };
+    await lookUp(accounts, ...names.slice(0, 2));
+    for (let time = 0; time < 3; time += 1) {
+      expect(await database.readTogether(() => held(ada.id))).toEqual([ada.id, 20]);
+      expect(await database.readTogether(() => held(eve.id))).toEqual([eve.id, 1]);
+    }
+    await accounts.deny(ada.id, names[0] ?? '');
+    expect(await database.readTogether(() => held(ada.id))).toEqual([ada.id, 19]);
+    expect(await held(ada.id)).toEqual([ada.id, 19]);
+  });
+
+  // @shows AS-18.16
+  test('are read with the current state of the account', async () => {
+    const accounts = open();
+    const { id } = await create(accounts, 'ada', { emailVerified: true });
+    await lookUp(accounts, 'edit', 'read');
+    await accounts.grant(id, 'edit');
+    await accounts.grant(id, 'read');
+    const find = () => database.readTogether(() => accounts.find(id));
+    const before = await find();
+    expect([before?.reference, before?.isActive(), before?.getProfile()]).toEqual([
+      { provider: accounts.name, id },
+      true,
+      { name: 'ada', email: 'ada@example.com', email_verified: true },
+    ]);
+    await accounts.setActive(id, false);
+    expect((await find())?.isActive()).toBe(false);
+    expect(await database.readTogether(() => accounts.find(`${id}\0`))).toBeNull();
+    expect(await database.readTogether(() => accounts.find('unknown'))).toBeNull();
+  });
+});
+
+describe('a search for accounts in the database', () => {
+  test('finds parts of the email address or name in any case, or the whole id', async () => {
+    const accounts = open();
+    const names = ['Grace Hopper', '100%_Sure!', 'Ada Lovelace', 'ÉMILIE'];
+    const made = [];
+    for (const [at, name] of names.entries())
+      made.push(await create(accounts, `person-${9 - at}`, { name }));
+    const found = async (text: string, limit = 10) =>
+      (await accounts.search(text, limit)).map(({ name }) => name);
+    const byEmail = names.toReversed();
+    expect(await found('PERSON-')).toEqual(byEmail);
+    expect(await found('person-', 2)).toEqual(byEmail.slice(0, 2));
+    expect(await found('person-', 2.9)).toEqual(byEmail.slice(0, 2));
+    expect(await found('-8@')).toEqual(['100%_Sure!']);
+    for (const text of ['lovelace', 'LOVE', 'a l']) expect(await found(text)).toEqual([names[2]]);
+    expect(await found('ÉM')).toEqual(['ÉMILIE']);
+    await create(accounts, 'Élise', { name: 'E' });
+    expect(await found('ÉLISE@')).toEqual(['E']);
+    for (const text of ['%_', '_s', 'e!']) expect(await found(text)).toEqual(['100%_Sure!']);
+    expect(await found('x%')).toEqual([]);
+    const { id = '' } = made[0] ?? {};
+    expect(await found(id)).toEqual(['Grace Hopper']);
+    for (const none of [id.slice(1), 'person-9\0', 'person_9', '!'.repeat(2)])
+      expect(await found(none)).toEqual([]);
+    expect((await accounts.list()).map(({ name }) => name)).toEqual([...byEmail, 'E']);
+  });
+});
