@@ -763,6 +763,39 @@ describe('a started application', () => {
     },
   );
 
+  // The endpoints and a request event stand for SvelteKit, which this workspace does not install.
+  test('knows which address sends wrong secrets: sveltekit', async () => {
+    const folder = folderWith({
+      'package.json': { name: 'shop', type: 'module', dependencies: using('@sveltejs/kit') },
+      'server.js': `
+        import { serve } from '@hono/node-server';
+        import { portico } from './src/lib/server/portico.js';
+        const fetch = async (request, { incoming }) => {
+          const { endpoints } = await portico();
+          const getClientAddress = () => incoming.socket.remoteAddress;
+          return (await endpoints(request, { request, getClientAddress })) ?? new Response();
+        };
+        serve({ fetch, port: Number(process.env.PORT) });`,
+    });
+    link(folder);
+    createUsers(path.join(folder, 'data.sqlite'));
+    const port = await freePort();
+    const url = `http://localhost:${port}`;
+    const made = await create(folder, ['--yes', '--no-install', ...USERS, `--url=${url}`]);
+    expect(made).toMatchObject({ code: 0 });
+    const program = path.join(ROOT, 'packages/portico/bin/portico.js');
+    const migrate = [program, '--app', 'src/lib/server/portico.js', 'db:migrate', 'up'];
+    expect(spawnSync(process.execPath, migrate, { cwd: folder }).status).toBe(0);
+    const env = { PORT: String(port) };
+    const running = await startProgram(folder, [process.execPath, 'server.js'], url, env);
+    const body = new URLSearchParams({ client_id: 'x', client_secret: 'x', grant_type: 'x' });
+    expect((await fetch(`${url}/oauth/token`, { method: 'POST', body })).status).toBe(401);
+    await vi.waitFor(() =>
+      expect(read(folder, 'logs/app.log')).toMatch(/"address":"(::1|127\.0\.0\.1)"/),
+    );
+    await running.stop();
+  });
+
   test.each([
     ['express', 'orders:read'],
     ['fastify', 'orders:read'],
