@@ -720,6 +720,28 @@ const SERVERS = {
   },
 };
 
+/** Applies the migrations of an application that create-portico did not install. */
+function migrate(folder: string, app: string): void {
+  const program = path.join(ROOT, 'packages/portico/bin/portico.js');
+  const args = [program, '--app', app, 'db:migrate', 'up'];
+  expect(spawnSync(process.execPath, args, { cwd: folder }).status).toBe(0);
+}
+
+/** Sends a wrong secret. Returns the address that the audit event of the refusal contains. */
+async function addressOfRefused(
+  folder: string,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string | undefined> {
+  const body = new URLSearchParams({ client_id: 'x', client_secret: 'x', grant_type: 'x' });
+  const refused = await fetch(`${url}/oauth/token`, { method: 'POST', headers, body });
+  expect(refused.status).toBe(401);
+  const event = await vi.waitUntil(() =>
+    /"client_authentication_failed".*?"address":"?([^",]*)/.exec(read(folder, 'logs/app.log')),
+  );
+  return event?.[1];
+}
+
 describe('a started application', () => {
   test.each(Object.entries(SERVERS))(
     'issues a token to the first client: %s',
@@ -763,6 +785,24 @@ describe('a started application', () => {
     },
   );
 
+  test.each(['express', 'fastify', 'koa'])(
+    'with an https URL reads the address that its proxy sends: %s',
+    async (framework) => {
+      const folder = folderWith();
+      const args = ['--yes', '--no-install', `--framework=${framework}`];
+      expect((await create(folder, [...args, '--url=https://app.example'])).code).toBe(0);
+      link(folder);
+      migrate(folder, 'portico.ts');
+      const port = await freePort();
+      const url = `http://localhost:${port}`;
+      const program = [process.execPath, '--env-file=.env', 'server.ts'];
+      const running = await startProgram(folder, program, url, { PORT: String(port) });
+      const sent = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-For': '192.0.2.9, 203.0.113.5' };
+      expect(await addressOfRefused(folder, url, sent)).toBe('203.0.113.5');
+      await running.stop();
+    },
+  );
+
   // The endpoints and a request event stand for SvelteKit, which this workspace does not install.
   test('knows which address sends wrong secrets: sveltekit', async () => {
     const folder = folderWith({
@@ -783,16 +823,10 @@ describe('a started application', () => {
     const url = `http://localhost:${port}`;
     const made = await create(folder, ['--yes', '--no-install', ...USERS, `--url=${url}`]);
     expect(made).toMatchObject({ code: 0 });
-    const program = path.join(ROOT, 'packages/portico/bin/portico.js');
-    const migrate = [program, '--app', 'src/lib/server/portico.js', 'db:migrate', 'up'];
-    expect(spawnSync(process.execPath, migrate, { cwd: folder }).status).toBe(0);
+    migrate(folder, 'src/lib/server/portico.js');
     const env = { PORT: String(port) };
     const running = await startProgram(folder, [process.execPath, 'server.js'], url, env);
-    const body = new URLSearchParams({ client_id: 'x', client_secret: 'x', grant_type: 'x' });
-    expect((await fetch(`${url}/oauth/token`, { method: 'POST', body })).status).toBe(401);
-    await vi.waitFor(() =>
-      expect(read(folder, 'logs/app.log')).toMatch(/"address":"(::1|127\.0\.0\.1)"/),
-    );
+    expect(await addressOfRefused(folder, url)).toMatch(/^(::1|127\.0\.0\.1)$/);
     await running.stop();
   });
 
