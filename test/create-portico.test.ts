@@ -200,6 +200,24 @@ describe('create-portico in an existing application', () => {
     expect(stdout).toContain('Then open http://localhost:3000/.well-known/openid-configuration');
   });
 
+  test('over https, signs people in with a cookie that only this host can set', async () => {
+    const folder = folderWith(EXPRESS);
+    const args = ['--yes', '--no-install', '--url=https://shop.example'];
+    createUsers(path.join(folder, 'data.sqlite'));
+    expect((await create(folder, [...args, ...USERS])).code).toBe(0);
+    const program = `import { beginSession, userIdOf } from './portico-session.js';
+      const [cookie] = beginSession('7').split(';');
+      const others = cookie.replace('__Host-', '');
+      console.log(JSON.stringify([beginSession('7'), userIdOf(cookie), userIdOf(others)]));`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    const [cookie, id, tossed] = JSON.parse(stdout) as readonly unknown[];
+    expect(cookie).toMatch(/^__Host-portico_session=.*; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    expect([id, tossed]).toEqual(['7', null]);
+  });
+
   test('finds accounts with ids larger than a JavaScript number', async () => {
     const folder = folderWith(EXPRESS);
     using database = new DatabaseSync(path.join(folder, 'data.sqlite'));
