@@ -200,6 +200,19 @@ describe('create-portico in an existing application', () => {
     expect(stdout).toContain('Then open http://localhost:3000/.well-known/openid-configuration');
   });
 
+  test.each(FRAMEWORKS)(
+    'says if the host must still find the IP addresses: %s',
+    async (framework) => {
+      const folder = folderWith(EXPRESS);
+      createUsers(path.join(folder, 'data.sqlite'));
+      const args = ['--yes', '--no-install', `--framework=${framework}`, ...USERS];
+      const { code, stdout } = await create(folder, args);
+      expect(code).toBe(0);
+      const isUnknown = framework === 'next' || framework === 'react-router';
+      expect(stdout.includes('clientAddress')).toBe(isUnknown);
+    },
+  );
+
   test('over https, signs people in with a cookie that only this host can set', async () => {
     const folder = folderWith(EXPRESS);
     const args = ['--yes', '--no-install', '--url=https://shop.example'];
