@@ -200,6 +200,37 @@ describe('create-portico in an existing application', () => {
     expect(stdout).toContain('Then open http://localhost:3000/.well-known/openid-configuration');
   });
 
+  test.each(FRAMEWORKS)(
+    'says if the host must still find the IP addresses: %s',
+    async (framework) => {
+      const folder = folderWith(EXPRESS);
+      createUsers(path.join(folder, 'data.sqlite'));
+      const args = ['--yes', '--no-install', `--framework=${framework}`, ...USERS];
+      const { code, stdout } = await create(folder, args);
+      expect(code).toBe(0);
+      const isUnknown = framework === 'next' || framework === 'react-router';
+      expect(stdout.includes('clientAddress')).toBe(isUnknown);
+    },
+  );
+
+  test('over https, signs people in with a cookie that only this host can set', async () => {
+    const folder = folderWith(EXPRESS);
+    const args = ['--yes', '--no-install', '--url=https://shop.example'];
+    createUsers(path.join(folder, 'data.sqlite'));
+    expect((await create(folder, [...args, ...USERS])).code).toBe(0);
+    const program = `import { beginSession, userIdOf } from './portico-session.js';
+      const [cookie] = beginSession('7').split(';');
+      const others = cookie.replace('__Host-', '');
+      console.log(JSON.stringify([beginSession('7'), userIdOf(cookie), userIdOf(others)]));`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    const [cookie, id, tossed] = JSON.parse(stdout) as readonly unknown[];
+    expect(cookie).toMatch(/^__Host-portico_session=.*; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    expect([id, tossed]).toEqual(['7', null]);
+  });
+
   test('finds accounts with ids larger than a JavaScript number', async () => {
     const folder = folderWith(EXPRESS);
     using database = new DatabaseSync(path.join(folder, 'data.sqlite'));
@@ -720,6 +751,28 @@ const SERVERS = {
   },
 };
 
+/** Applies the migrations of an application that create-portico did not install. */
+function migrate(folder: string, app: string): void {
+  const program = path.join(ROOT, 'packages/portico/bin/portico.js');
+  const args = [program, '--app', app, 'db:migrate', 'up'];
+  expect(spawnSync(process.execPath, args, { cwd: folder }).status).toBe(0);
+}
+
+/** Sends a wrong secret. Returns the address that the audit event of the refusal contains. */
+async function addressOfRefused(
+  folder: string,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string | undefined> {
+  const body = new URLSearchParams({ client_id: 'x', client_secret: 'x', grant_type: 'x' });
+  const refused = await fetch(`${url}/oauth/token`, { method: 'POST', headers, body });
+  expect(refused.status).toBe(401);
+  const event = await vi.waitUntil(() =>
+    /"client_authentication_failed".*?"address":"?([^",]*)/.exec(read(folder, 'logs/app.log')),
+  );
+  return event?.[1];
+}
+
 describe('a started application', () => {
   test.each(Object.entries(SERVERS))(
     'issues a token to the first client: %s',
@@ -762,6 +815,51 @@ describe('a started application', () => {
       await running.stop();
     },
   );
+
+  test.each(['express', 'fastify', 'koa'])(
+    'with an https URL reads the address that its proxy sends: %s',
+    async (framework) => {
+      const folder = folderWith();
+      const args = ['--yes', '--no-install', `--framework=${framework}`];
+      expect((await create(folder, [...args, '--url=https://app.example'])).code).toBe(0);
+      link(folder);
+      migrate(folder, 'portico.ts');
+      const port = await freePort();
+      const url = `http://localhost:${port}`;
+      const program = [process.execPath, '--env-file=.env', 'server.ts'];
+      const running = await startProgram(folder, program, url, { PORT: String(port) });
+      const sent = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-For': '192.0.2.9, 203.0.113.5' };
+      expect(await addressOfRefused(folder, url, sent)).toBe('203.0.113.5');
+      await running.stop();
+    },
+  );
+
+  // The endpoints and a request event stand for SvelteKit, which this workspace does not install.
+  test('knows which address sends wrong secrets: sveltekit', async () => {
+    const folder = folderWith({
+      'package.json': { name: 'shop', type: 'module', dependencies: using('@sveltejs/kit') },
+      'server.js': `
+        import { serve } from '@hono/node-server';
+        import { portico } from './src/lib/server/portico.js';
+        const fetch = async (request, { incoming }) => {
+          const { endpoints } = await portico();
+          const getClientAddress = () => incoming.socket.remoteAddress;
+          return (await endpoints(request, { request, getClientAddress })) ?? new Response();
+        };
+        serve({ fetch, port: Number(process.env.PORT) });`,
+    });
+    link(folder);
+    createUsers(path.join(folder, 'data.sqlite'));
+    const port = await freePort();
+    const url = `http://localhost:${port}`;
+    const made = await create(folder, ['--yes', '--no-install', ...USERS, `--url=${url}`]);
+    expect(made).toMatchObject({ code: 0 });
+    migrate(folder, 'src/lib/server/portico.js');
+    const env = { PORT: String(port) };
+    const running = await startProgram(folder, [process.execPath, 'server.js'], url, env);
+    expect(await addressOfRefused(folder, url)).toMatch(/^(::1|127\.0\.0\.1)$/);
+    await running.stop();
+  });
 
   test.each([
     ['express', 'orders:read'],

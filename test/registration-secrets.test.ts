@@ -226,6 +226,21 @@ test('a client that reads its registration in the last third of the secret lifet
 });
 
 // @shows AS-22.15
+test('a HEAD request, whose response has no body, uses up no new secret', async () => {
+  const registered = await register();
+  await obtainTokens(portal, withSecret(registered, registered.client_secret), ADA);
+  clock.advance(TTL - HOUR);
+  const { client_id, registration_access_token: token } = registered;
+  const head = await fetch(`${portal.url}/oauth/register?client_id=${client_id}`, {
+    method: 'HEAD',
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  expect(head.status).toBe(200);
+  const renewed = await managed(registered);
+  expect(await isAccepted(registered, renewed.client_secret)).toBe(true);
+});
+
+// @shows AS-22.15
 test('a client whose secret has expired gets a new one, and the old one stays refused', async () => {
   const registered = await register();
   await obtainTokens(portal, withSecret(registered, registered.client_secret), ADA);

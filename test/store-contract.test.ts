@@ -677,6 +677,20 @@ describe('clients that register themselves', () => {
     expect(answers).toContainEqual({ reason: 'all', until: NOW + HOUR });
   });
 
+  // @shows AS-22.6
+  test('with an initial access token are not replaced by clients without one', async () => {
+    const { hash } = await initialToken(1);
+    const createdAt = NOW - 2 * HOUR;
+    const invited = clientNamed(name('registered'), { registeredBy: 'registration', createdAt });
+    const withToken = registrationOf({ client: invited, initialTokenHash: hash });
+    expect(await store.registrations.registerClient(withToken, limits, createdAt)).toBeNull();
+    expect(await store.registrations.registerClient(registrationOf(), limits, NOW)).toBeNull();
+    const full = { ...limits, unused: 0 };
+    await store.registrations.registerClient(registrationOf(), full, NOW);
+    await other.registrations.registerClient(registrationOf(), full, NOW);
+    expect(await store.clients.findClient(invited.id)).not.toBeNull();
+  });
+
   // @shows AS-18.6, AS-22.10
   test('register as often as an initial access token allows, even simultaneously in two processes', async () => {
     const { id, hash } = await initialToken(3);

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Answers, UsersDatabase } from './answers.ts';
 import { readEnv, type Detected, type PackageManager } from './detect.ts';
-import { guideOf, type NewFramework } from './frameworks.ts';
+import { guideOf, type Framework, type NewFramework } from './frameworks.ts';
 import { forLanguage } from './language.ts';
 import { hostFile } from './templates/host.ts';
 import { MOUNTS, type Edit, type WrittenFile } from './templates/mounts.ts';
@@ -43,6 +43,9 @@ export interface Plan {
 
 const SCOPES = 'openid,profile,email';
 const CLIENT = 'First client';
+
+/** Frameworks whose requests do not contain the IP address of the caller. */
+const WITHOUT_ADDRESSES: readonly Framework[] = ['next', 'react-router'];
 
 /** Returns the plan for an existing application. */
 export function planForApplication(detected: Detected, answers: Answers): Plan {
@@ -104,6 +107,11 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
         : [
             'Make sure that signedIn and signOut in the new file match how your application stores sessions.',
           ]),
+      ...(WITHOUT_ADDRESSES.includes(framework)
+        ? [
+            'Add clientAddress to the host in the new file (docs/host-contract.md). Otherwise, Portico limits all callers together, because this framework does not tell their IP addresses.',
+          ]
+        : []),
       ...unreadSettings(detected, values),
       `Start your application. The guide is ${guideOf(framework)}.`,
     ],

@@ -119,6 +119,21 @@ const COOKIE: Sessions = {
   },`,
 };
 
+/** The code with which a host finds the IP address of a request. */
+interface Address {
+  /** The type of the last argument of the host's methods. */
+  readonly context: string;
+  readonly clientAddress: string;
+}
+
+/** The code for frameworks from whose requests Portico cannot read the address itself. */
+const ADDRESSES: Readonly<Partial<Record<Framework, Address>>> = {
+  sveltekit: {
+    context: '{ getClientAddress(): string }',
+    clientAddress: '\n  clientAddress: (_, event) => event.getClientAddress(),',
+  },
+};
+
 const START_ONCE = `
 async function start() {
   const server = authorizationServerOf(await startApplication(definition));
@@ -168,7 +183,9 @@ export function hostFile(file: HostFile): string {
   const { answers, detected } = file;
   const isCookie = detected.session === null;
   const sessions = SESSIONS[detected.session ?? ''] ?? COOKIE;
-  const type = sessions.context === '' ? 'Host' : `Host<${sessions.context}>`;
+  const address = ADDRESSES[answers.framework];
+  const context = address?.context ?? sessions.context;
+  const type = context === '' ? 'Host' : `Host<${context}>`;
   const variable = answers.database.engine === 'sqlite' ? 'USERS_DATABASE' : 'DATABASE_URL';
   const imports = isCookie ? `import { endSession, userIdOf } from '${file.session}';\n` : '';
   return `import {
@@ -197,7 +214,7 @@ const hostOf = (users«: ReturnType<typeof openUsers>»)«: ${type}» => ({
     return permission === 'data:read' && (await users.byId(id)) !== null;
   },
   loginUrl: '/login',
-  ${sessions.signOut}
+  ${sessions.signOut}${address?.clientAddress ?? ''}
 });
 
 const definition = defineApplication({

@@ -229,16 +229,22 @@ export function withReturn(
   return `${path}${path.includes('?') ? '&' : '?'}${parameters}`;
 }
 
+/** The parts of a framework's request that can contain the client's IP address. */
+interface Addressed {
+  readonly ip?: unknown;
+  readonly socket?: { readonly remoteAddress?: unknown };
+  /** In Hono's context, what the runtime adds. On Node, this is Node's request. */
+  readonly env?: { readonly incoming?: Addressed };
+}
+
 /**
  * Returns the client's IP address from the request of the framework. This is `ip`, which follows
  * the framework's proxy setting, or the remote address of Node's connection.
  */
 function addressIn(context: unknown): string | null {
-  const { ip, socket } = (context ?? {}) as {
-    readonly ip?: unknown;
-    readonly socket?: { readonly remoteAddress?: unknown };
-  };
-  const address = typeof ip === 'string' ? ip : socket?.remoteAddress;
+  const { ip, socket, env } = (context ?? {}) as Addressed;
+  const connection = socket ?? env?.incoming?.socket;
+  const address = typeof ip === 'string' ? ip : connection?.remoteAddress;
   return typeof address === 'string' ? address : null;
 }
 

@@ -12,6 +12,7 @@ const app = express();
 const secret = application.env['SESSION_SECRET'] ?? crypto.randomUUID();
 const isHttps = application.publicUrl.startsWith('https:');
 const cookie = { sameSite: 'lax', secure: isHttps } as const;
+app.set('trust proxy', isHttps && 'loopback,linklocal,uniquelocal');
 app.use(session({ secret, resave: false, saveUninitialized: false, proxy: isHttps, cookie }));
 app.use(express.urlencoded({ extended: true }));
 app.use(portico(server)); // after your session, before your own CSRF check

@@ -10,9 +10,11 @@ import { checkPassword, isForeign, loginPage } from './users.ts';
 const application = await startApplication(definition);
 const server = authorizationServerOf(application);
 
-const fastify = createFastify();
-const secret = application.env['SESSION_SECRET'] ?? crypto.randomUUID();
 const secure = application.publicUrl.startsWith('https:');
+// With https, a proxy in your network sends X-Forwarded-Proto and X-Forwarded-For.
+const trustProxy = secure && ['loopback', 'linklocal', 'uniquelocal'];
+const fastify = createFastify({ trustProxy });
+const secret = application.env['SESSION_SECRET'] ?? crypto.randomUUID();
 await fastify.register(cookie);
 await fastify.register(session, {
   secret,

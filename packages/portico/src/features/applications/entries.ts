@@ -44,17 +44,8 @@ export function byApplication(
     const before = applications.get(clientId);
     const scopes = [...(before?.scopes ?? []), ...intersectScopes(family.scopes, clientScopes)];
     applications.set(clientId, {
-      clientId,
-      ...listNames(authorization, serverName, words),
-      ...shownLook(
-        {
-          id: clientId,
-          registeredBy: authorization.clientRegisteredBy,
-          ...authorization.clientLook,
-        },
-        logoPath,
-      ),
-      answersTo: listPlaces(authorization.clientRedirectUris, words),
+      // All authorizations of an application describe it in the same way, so describe it only once.
+      ...(before ?? described(authorization, { serverName, logoPath }, words)),
       issuers: [...new Set([...(before?.issuers ?? []), ...issuerOf(authorization)])],
       since: before?.since ?? createdAt,
       lastActive: later(before?.lastActive ?? null, lastActive(authorization)),
@@ -62,6 +53,22 @@ export function byApplication(
     });
   }
   return [...applications.values()];
+}
+
+/** Returns what the page says about the client of an authorization. */
+function described(
+  authorization: Authorization,
+  { serverName, logoPath }: { readonly serverName: string; readonly logoPath: string | null },
+  words: Words,
+) {
+  const { family, clientRegisteredBy: registeredBy } = authorization;
+  const { clientId } = family;
+  return {
+    clientId,
+    ...listNames(authorization, serverName, words),
+    ...shownLook({ id: clientId, registeredBy, ...authorization.clientLook }, logoPath),
+    answersTo: listPlaces(authorization.clientRedirectUris, words),
+  };
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Authorization } from '../../store/grant.ts';
 import { collectCatalogs } from '../../assembly/start-features.ts';
 import { FEATURES } from '../../features.ts';
 import { createScopeCatalog, getSpeakingOptions } from '../../tokens/scopes.ts';
+import { byApplication } from './entries.ts';
 import { ApplicationsPage } from './page.ts';
 import type { Server } from '../../server.ts';
 import type { AuthorizationRecords } from '../../store/sql/authorizations.ts';
@@ -314,4 +315,21 @@ describe('a removal on the page of applications', () => {
     }
     expect([asked, events]).toEqual([[], []]);
   });
+});
+
+// A person can have any number of authorizations, and describing a client takes long.
+test('an application is described once, however many authorizations it has', async () => {
+  const words = await speaking.of(new Request(AT));
+  const unverified = { clientRegisteredBy: 'registration' } as const;
+  const described = (count: number) => {
+    let texts = 0;
+    const counting = Object.create(words, {
+      t: { value: (...asked: Parameters<typeof words.t>) => ((texts += 1), words.t(...asked)) },
+    }) as typeof words;
+    const living = Array.from({ length: count }, (_, at) => allowed(`${at}`, 'robot', unverified));
+    const [only] = byApplication(living, { serverName: 'Portal', logoPath: null }, counting);
+    return { only, texts };
+  };
+  expect(described(1).texts).toBeGreaterThan(0);
+  expect(described(50)).toEqual(described(1));
 });

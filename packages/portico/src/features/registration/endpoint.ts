@@ -73,11 +73,15 @@ export class RegisterEndpoint {
     const current =
       sent === null ? client : await this.#registrations.replace(client, token, sent, address);
     const { client_secret: own = null } = sent ?? {};
-    const given = await this.#registrations.renewSecret(
-      current,
-      typeof own === 'string' ? own : null,
-      address,
-    );
+    // The response to HEAD has no body, so the client would never receive a new secret.
+    const given =
+      request.method === 'HEAD'
+        ? null
+        : await this.#registrations.renewSecret(
+            current,
+            typeof own === 'string' ? own : null,
+            address,
+          );
     const credentials =
       given === null
         ? describeSecret(null, current.secretExpiresAt)

@@ -255,7 +255,12 @@ async function getRefusal(
   return until <= now ? { oldest: first.client_id } : { reason: 'all', until };
 }
 
-const UNUSED = "registered_by = 'registration' AND used_at IS NULL";
+/**
+ * Matches the unused clients that the limits count. Clients with an initial access token are not
+ * among them. Otherwise, clients without one could replace them.
+ */
+const UNUSED = `registered_by = 'registration' AND used_at IS NULL AND
+  (registered_with_token IS NULL OR registered_with_token = 0)`;
 
 interface Counted {
   readonly held: number | string;
