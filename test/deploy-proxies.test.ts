@@ -1,6 +1,9 @@
 // @engines sqlite, needs nginx caddy: it is about what stands in front of a process
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -183,6 +186,28 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
     expect(heard.join('')).toBe('data: first\n\n');
     await ask('/go-on');
     expect((await streaming).body).toBe('data: first\n\ndata: second\n\n');
+  });
+
+  test('closes an idle connection before Node does, so that no request goes to a closed connection', async () => {
+    const closing = [program.files.host, program.files.path].map(async (file) => {
+      const closed = Promise.withResolvers<'the proxy' | 'Node'>();
+      const server = createServer((request, response) => {
+        request.socket.once('end', () => closed.resolve('the proxy'));
+        request.socket.once('timeout', () => closed.resolve('Node'));
+        response.end();
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { port } = server.address() as AddressInfo;
+      const own = await program.start(file, await mkdtemp(path.join(folder, 'idle-')), port);
+      try {
+        await askProxy(own.port, '/auth/oauth/token', { from: program.from });
+        return await closed.promise;
+      } finally {
+        await own.stop();
+        server.close();
+      }
+    });
+    expect(await Promise.all(closing)).toEqual(['the proxy', 'the proxy']);
   });
 
   test('does not expose the health endpoint', async () => {
