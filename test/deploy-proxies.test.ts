@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -188,26 +188,52 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
     expect((await streaming).body).toBe('data: first\n\ndata: second\n\n');
   });
 
+  /** Starts the proxy with each of its files, in front of this server. */
+  const inFrontOf = <T>(listener: RequestListener, use: (port: number) => Promise<T>) =>
+    Promise.all(
+      [program.files.host, program.files.path].map(async (file) => {
+        const server = createServer(listener);
+        await once(server.listen(0, '127.0.0.1'), 'listening');
+        const { port } = server.address() as AddressInfo;
+        const own = await program.start(file, await mkdtemp(path.join(folder, 'own-')), port);
+        try {
+          return await use(own.port);
+        } finally {
+          await own.stop();
+          server.close();
+        }
+      }),
+    );
+
+  test('passes the longest redirects, with a long state and a cookie', async () => {
+    const location = `https://client.example/?state=${'s'.repeat(10_000)}`;
+    const headers = { Location: location, 'Set-Cookie': `sid=${'c'.repeat(4000)}` };
+    const answers = await inFrontOf(
+      (_, response) => response.writeHead(302, headers).end(),
+      (port) => askProxy(port, '/auth/oauth/authorize', { from: program.from }),
+    );
+    for (const answer of answers)
+      expect(answer).toMatchObject({ status: 302, headers: { location } });
+  });
+
   test('closes an idle connection before Node does, so that no request goes to a closed connection', async () => {
-    const closing = [program.files.host, program.files.path].map(async (file) => {
-      const closed = Promise.withResolvers<'the proxy' | 'Node'>();
-      const server = createServer((request, response) => {
-        request.socket.once('end', () => closed.resolve('the proxy'));
-        request.socket.once('timeout', () => closed.resolve('Node'));
+    const closed: Promise<'the proxy' | 'Node'>[] = [];
+    await inFrontOf(
+      ({ socket }, response) => {
+        closed.push(
+          new Promise((resolve) => {
+            socket.once('end', () => resolve('the proxy'));
+            socket.once('timeout', () => resolve('Node'));
+          }),
+        );
         response.end();
-      });
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      const { port } = server.address() as AddressInfo;
-      const own = await program.start(file, await mkdtemp(path.join(folder, 'idle-')), port);
-      try {
-        await askProxy(own.port, '/auth/oauth/token', { from: program.from });
-        return await closed.promise;
-      } finally {
-        await own.stop();
-        server.close();
-      }
-    });
-    expect(await Promise.all(closing)).toEqual(['the proxy', 'the proxy']);
+      },
+      async (port) => {
+        await askProxy(port, '/auth/oauth/token', { from: program.from });
+        await Promise.all(closed);
+      },
+    );
+    expect(await Promise.all(closed)).toEqual(['the proxy', 'the proxy']);
   });
 
   test('does not expose the health endpoint', async () => {
