@@ -147,7 +147,7 @@ test.each(['com.example.notebook:/bye', 'http://127.0.0.1/bye'])(
       await page.goto(`${portal.url}/oauth/logout?${query}`);
       const followed = page.waitForRequest((request) => request.url() === onwards);
       await page.locator('[value=logout]').click();
-      await followed;
+      expect((await followed).isNavigationRequest()).toBe(true);
     } finally {
       await page.context().close();
       relay.close();
