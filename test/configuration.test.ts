@@ -102,6 +102,7 @@ describe('claims from oauth_server:claims', () => {
     role: 'admin',
     phone_number: '123',
     picture: null,
+    website: '',
   });
 
   // @shows AS-2.7, AS-3.3, AS-3.4, OIDC-5.1a, OIDC-5.1b

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -56,6 +57,12 @@ interface TraefikFile {
       Record<string, { readonly middlewares: readonly string[]; readonly tls: unknown }>
     >;
     readonly middlewares: Readonly<Record<string, unknown>>;
+    readonly services: Readonly<
+      Record<string, { readonly loadBalancer: { readonly serversTransport?: string } }>
+    >;
+    readonly serversTransports: Readonly<
+      Record<string, { readonly forwardingTimeouts: { readonly idleConnTimeout?: string } }>
+    >;
   };
   readonly tls: { readonly options: unknown };
 }
@@ -261,6 +268,15 @@ describe('the scheduled commands', () => {
   });
 });
 
+test('the Traefik example closes an idle connection before Node does', () => {
+  const [file] = documentsOf('traefik.yaml') as readonly TraefikFile[];
+  const { serversTransport = '' } = file?.http.services['portico']?.loadBalancer ?? {};
+  const { idleConnTimeout = '' } =
+    file?.http.serversTransports[serversTransport]?.forwardingTimeouts ?? {};
+  expect(idleConnTimeout).toMatch(/^\d+s$/);
+  const node = createServer();
+  expect(Number.parseInt(idleConnTimeout, 10) * 1000).toBeLessThan(node.keepAliveTimeout);
+});
 test('the Traefik example is valid YAML, and routes to one service', () => {
   expect(documentsOf('traefik.yaml')).toMatchObject([
     { http: { routers: { portico: { service: 'portico' } }, services: { portico: {} } } },

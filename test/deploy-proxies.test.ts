@@ -1,6 +1,9 @@
 // @engines sqlite, needs nginx caddy: it tests proxies in front of a process
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,6 +17,7 @@ import {
   PROXIES,
   type Asking,
   type DeployedProxy,
+  type ProxyChanges,
 } from './support/proxies.ts';
 
 /** The files of examples/deploy, read by their own programs, in front of `portico serve`. */
@@ -137,7 +141,9 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
       [program.files.host, root],
       [program.files.path, below],
     ] as const) {
-      const own = await program.start(file, await mkdtemp(path.join(folder, 'tls-')), port, rsa);
+      const own = await program.start(file, await mkdtemp(path.join(folder, 'tls-')), port, {
+        certificate: rsa,
+      });
       const suite = (name: string) => handshake(own.port, ['-tls1_2', '-cipher', name]);
       try {
         expect(handshake(own.port, ['-tls1_3'])).toMatch(/^TLS_AES_/);
@@ -183,6 +189,88 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
     expect(heard.join('')).toBe('data: first\n\n');
     await ask('/go-on');
     expect((await streaming).body).toBe('data: first\n\ndata: second\n\n');
+  });
+
+  /** Starts the proxy with each of its files, in front of this server. */
+  const inFrontOf = <T>(
+    listener: RequestListener,
+    use: (port: number, base: string) => Promise<T>,
+    changes: ProxyChanges = {},
+  ) =>
+    Promise.all(
+      [program.files.host, program.files.path].map(async (file) => {
+        const server = createServer(listener);
+        await once(server.listen(0, '127.0.0.1'), 'listening');
+        const { port } = server.address() as AddressInfo;
+        const own = await program.start(
+          file,
+          await mkdtemp(path.join(folder, 'own-')),
+          port,
+          changes,
+        );
+        try {
+          return await use(own.port, file === program.files.path ? '/auth' : '');
+        } finally {
+          await own.stop();
+          server.close();
+          server.closeAllConnections();
+        }
+      }),
+    );
+
+  test('waits longer for a tool than for any other response', async () => {
+    const tools = new Map<string, () => void>();
+    const called = Promise.withResolvers<void>();
+    const statuses = await inFrontOf(
+      ({ url = '' }, response) => {
+        if (!url.endsWith('/mcp')) return;
+        tools.set(url, () => response.end('done'));
+        if (tools.size === 2) called.resolve();
+      },
+      async (port, base) => {
+        const tool = askProxy(port, `${base}/mcp`, { from: program.from });
+        await called.promise;
+        const other = await askProxy(port, `${base}/oauth/token`, { from: program.from });
+        tools.get(`${base}/mcp`)?.();
+        return [other.status, (await tool).status];
+      },
+      { line: [`${program.patience} 60s`, `${program.patience} 1s`] },
+    );
+    expect(statuses).toEqual([
+      [504, 200],
+      [504, 200],
+    ]);
+  });
+
+  test('passes the longest redirects, with a long state and a cookie', async () => {
+    const location = `https://client.example/?state=${'s'.repeat(10_000)}`;
+    const headers = { Location: location, 'Set-Cookie': `sid=${'c'.repeat(4000)}` };
+    const answers = await inFrontOf(
+      (_, response) => response.writeHead(302, headers).end(),
+      (port) => askProxy(port, '/auth/oauth/authorize', { from: program.from }),
+    );
+    for (const answer of answers)
+      expect(answer).toMatchObject({ status: 302, headers: { location } });
+  });
+
+  test('closes an idle connection before Node does, so that no request goes to a closed connection', async () => {
+    const closed: Promise<'the proxy' | 'Node'>[] = [];
+    await inFrontOf(
+      ({ socket }, response) => {
+        closed.push(
+          new Promise((resolve) => {
+            socket.once('end', () => resolve('the proxy'));
+            socket.once('timeout', () => resolve('Node'));
+          }),
+        );
+        response.end();
+      },
+      async (port) => {
+        await askProxy(port, '/auth/oauth/token', { from: program.from });
+        await Promise.all(closed);
+      },
+    );
+    expect(await Promise.all(closed)).toEqual(['the proxy', 'the proxy']);
   });
 
   test('does not expose the health endpoint', async () => {

@@ -1,6 +1,8 @@
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { createHandler } from 'portico/fetch';
 import {
   openDatabase,
@@ -63,6 +65,17 @@ describe('health probes in a kit application', () => {
       const posted = await probe(what, { method: 'POST' });
       expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     }
+  });
+
+  // @shows AS-29.1
+  test('get an answer over HTTP/1.0 without a Host header, as HAProxy sends them by default', async () => {
+    const { portal } = await portalWith();
+    const { port } = new URL(portal.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write('GET /health/ready HTTP/1.0\r\n\r\n');
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toContain(JSON.stringify(READY));
   });
 
   // @shows AS-29.1

@@ -1,10 +1,11 @@
 // @engines sqlite, needs chromium: the database makes no difference
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from './support/chromium.ts';
 import {
@@ -19,6 +20,9 @@ import {
 /** The page on which people sign out for an application, in a real Chromium without scripts. */
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const tls = (file: string) => readFileSync(`${import.meta.dirname}/fixtures/tls/${file}`);
+const TLS = { cert: tls('documents-certificate.pem'), key: tls('documents-key.pem') };
 
 let portal: RunningPortal;
 let client: TestClient;
@@ -57,9 +61,13 @@ function formFrom(path: string): string {
     : 'Bye';
 }
 
-async function signedIn(locale: string, scripts: boolean): Promise<Page> {
+async function signedIn(
+  locale: string,
+  scripts: boolean,
+  more: BrowserContextOptions = {},
+): Promise<Page> {
   const viewport = { width: 320, height: 568 };
-  const options = { viewport, locale, bypassCSP: true, javaScriptEnabled: scripts };
+  const options = { viewport, locale, bypassCSP: true, javaScriptEnabled: scripts, ...more };
   const page = await (await browser.newContext(options)).newPage();
   await page.goto(`${portal.url}/login`);
   await page.locator('#identifier').fill(ADA);
@@ -122,3 +130,27 @@ test('a cross-site form leads to the sign-out page, and the person returns after
     await page.context().close();
   }
 });
+
+// @shows AS-51.7
+test.each(['com.example.notebook:/bye', 'http://127.0.0.1/bye'])(
+  'after confirming, the browser follows the redirect of an https page of the client to %s',
+  async (onwards) => {
+    const relay = createTlsServer(TLS, (_, response) => {
+      response.writeHead(302, { Location: onwards }).end();
+    });
+    await once(relay.listen(0, 'localhost'), 'listening');
+    const uri = `https://localhost:${(relay.address() as AddressInfo).port}/bye`;
+    const { id } = await registerClient(portal, { metadata: { post_logout_redirect_uris: [uri] } });
+    const page = await signedIn('en', false, { bypassCSP: false, ignoreHTTPSErrors: true });
+    try {
+      const query = new URLSearchParams({ client_id: id, post_logout_redirect_uri: uri });
+      await page.goto(`${portal.url}/oauth/logout?${query}`);
+      const followed = page.waitForRequest((request) => request.url() === onwards);
+      await page.locator('[value=logout]').click();
+      expect((await followed).isNavigationRequest()).toBe(true);
+    } finally {
+      await page.context().close();
+      relay.close();
+    }
+  },
+);

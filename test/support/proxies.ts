@@ -34,12 +34,21 @@ export interface ProxyProgram {
   readonly files: { readonly host: string; readonly path: string };
   /** The line that sets a header of each response, in a site. */
   readonly header: string;
+  /** The name of the setting for the time in which Portico must respond. */
+  readonly patience: string;
   start(
     file: string,
     folder: string,
     portico: number,
-    certificate?: Certificate,
+    changes?: ProxyChanges,
   ): Promise<DeployedProxy>;
+}
+
+/** What a test changes in the file, besides the host and the ports. */
+export interface ProxyChanges {
+  readonly certificate?: Certificate;
+  /** A line of the file, and the text that replaces it. */
+  readonly line?: readonly [before: string, after: string];
 }
 
 /** The paths of a certificate and its key, in PEM. */
@@ -135,7 +144,8 @@ const NGINX: ProxyProgram = {
   from: '127.0.0.2',
   files: { host: 'nginx.conf', path: 'nginx-below-a-path.conf' },
   header: 'add_header X-Generation 2 always;',
-  async start(file, folder, portico, { certificate, key } = OWN) {
+  patience: 'proxy_read_timeout',
+  async start(file, folder, portico, { certificate: { certificate, key } = OWN, line } = {}) {
     const port = await freePort();
     const main = path.join(folder, 'nginx.conf');
     const whole = (addition: string) =>
@@ -148,6 +158,7 @@ const NGINX: ProxyProgram = {
         '127.0.0.1:8080': `127.0.0.1:${portico}`,
         '/etc/ssl/portico/fullchain.pem': certificate,
         '/etc/ssl/portico/privkey.pem;': `${key}; ${addition}`,
+        ...(line === undefined ? {} : { [line[0]]: line[1] }),
       })} }`;
     await writeFile(main, whole(''));
     const program = programOf('nginx');
@@ -173,7 +184,8 @@ const CADDY: ProxyProgram = {
   from: '127.0.0.3',
   files: { host: 'Caddyfile', path: 'Caddyfile-below-a-path' },
   header: 'header X-Generation 2',
-  async start(file, folder, portico, { certificate, key } = OWN) {
+  patience: 'response_header_timeout',
+  async start(file, folder, portico, { certificate: { certificate, key } = OWN, line } = {}) {
     const [port, admin, http] = [await freePort(), await freePort(), await freePort()];
     const main = path.join(folder, 'Caddyfile');
     const whole = (addition: string) =>
@@ -182,6 +194,7 @@ const CADDY: ProxyProgram = {
         [`${hostOf(file)} {`]: `https://${HOST}:${port} {\n bind 127.0.0.1\n ${addition}`,
         'tls {': `tls ${certificate} ${key} {`,
         '127.0.0.1:8080': `127.0.0.1:${portico}`,
+        ...(line === undefined ? {} : { [line[0]]: line[1] }),
       });
     await writeFile(main, whole(''));
     const program = programOf('caddy');

@@ -60,7 +60,8 @@ export async function listen(
       const address = incoming.socket.remoteAddress ?? null;
       return application.fetch(request, { address, target: incoming.url ?? '/' });
     },
-    { errorHandler: notARequest },
+    // HTTP/1.0 allows requests without a Host header. Load balancers send such probes.
+    { errorHandler: notARequest, hostname: new URL(application.publicUrl).host },
   );
   const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
   await new Promise<void>((resolve, reject) => {

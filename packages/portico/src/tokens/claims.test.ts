@@ -76,6 +76,17 @@ describe('the claims of scopes', () => {
     );
   });
 
+  // @shows OIDC-5.1b
+  test('are left out if their text is empty, because a client could take it for an address', async () => {
+    const { user } = person({ email: '', roles: [], unknown: '' });
+    const { claims } = claimsOf(() => ({ email_verified: false, unknown: 'x', desk: '' }));
+    expect(await claims.released(user, ['email', 'team', 'office'])).toStrictEqual({
+      email_verified: false,
+      roles: [],
+      unknown: 'x',
+    });
+  });
+
   test('are not read if no scope has a claim', async () => {
     const { user, asked } = person({ email: 'a@example.com' });
     let mapped = 0;

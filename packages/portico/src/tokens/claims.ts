@@ -118,7 +118,7 @@ export class Claims {
     const claims: Record<string, unknown> = {};
     for (const name of names) {
       const value = own(profile, name) ?? own(added, name);
-      if (value === undefined || value === null) continue;
+      if (value === null) continue;
       if (isWellFormed(value)) claims[name] = value;
       else this.#warnOf(name, 'its text is not well-formed Unicode');
     }
@@ -167,6 +167,8 @@ function whyDropped(claim: string): string {
   );
 }
 
+/** Returns the claim, or null if it has no value (OpenID Connect Core section 5.3.2). */
 function own(map: Readonly<Record<string, unknown>>, name: string): unknown {
-  return Object.hasOwn(map, name) ? map[name] : undefined;
+  const value = Object.hasOwn(map, name) ? map[name] : null;
+  return value === undefined || value === '' ? null : value;
 }

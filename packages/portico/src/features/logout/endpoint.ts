@@ -9,7 +9,7 @@ import { formToken, isFormToken } from '../../host/form-token.ts';
 import type { CompleteHost } from '../../host/host.ts';
 import { formParameters, unrepeated, type Parameters } from '../../parameters.ts';
 import { messageReply } from '../../endpoints/replies/message-page.ts';
-import { pageReply, redirectReply } from '../../endpoints/replies/pages.ts';
+import { ANYWHERE, pageReply, redirectReply } from '../../endpoints/replies/pages.ts';
 import type { Reply } from '../../endpoints/replies/responses.ts';
 import type { Server } from '../../server.ts';
 import type { PageKey } from '../../pages/english.ts';
@@ -150,7 +150,8 @@ export class LogoutEndpoint {
       view: 'oauth/logout',
       status: 200,
       data,
-      formLeadsTo: asked.redirectUri ?? issuer,
+      // The client's page may redirect the browser to any address.
+      formLeadsTo: asked.redirectUri === null ? issuer : ANYWHERE,
     });
   }
 
