@@ -707,6 +707,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: ['packages/assistant/src/**/*.ts'],
     tests: [
       'test/assistant.test.ts',
+      'test/assistant-clients.test.ts',
       'test/assistant-directories.test.ts',
       'test/assistant-setup.test.ts',
     ],
