@@ -256,7 +256,8 @@ describe('assistant:setup', () => {
 
   // @shows MCP-4.5
   test('registers each client once if it runs twice at the same time', async () => {
-    const { application, server, service, linking, close } = await startAssistant();
+    const running = await startAssistant();
+    const { application, server, service, linking } = running;
     try {
       for (const { id } of [service, linking]) await server.clients.revoke(id);
       const told: Reported[] = [];
@@ -268,7 +269,7 @@ describe('assistant:setup', () => {
         expect(new Set(clients.map(({ client_id: id }) => id)).size).toBe(1);
       }
     } finally {
-      await close();
+      await running.close();
     }
   });
 
@@ -320,7 +321,11 @@ describe('assistant:setup --manifest', () => {
     const file = path.join(gone, 'addon.json');
     configure({ account_linking: false }, { TAKEN_AWAY: gone });
     const { code, stdout, stderr } = await run(
-      ...['assistant:setup', '--migrate', '--json', '--manifest', file],
+      'assistant:setup',
+      '--migrate',
+      '--json',
+      '--manifest',
+      file,
     );
     expect([code, JSON.parse(stdout)]).toMatchObject([
       1,

@@ -709,6 +709,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/assistant.test.ts',
       'test/assistant-clients.test.ts',
       'test/assistant-directories.test.ts',
+      'test/assistant-doctor.test.ts',
       'test/assistant-setup.test.ts',
     ],
   },
