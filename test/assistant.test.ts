@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { addonManifest, examineAssistant, listingProblems } from '@portico/assistant';
+import { addonManifest, assistant, examineAssistant, listingProblems } from '@portico/assistant';
 import type { ToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import kitchen from '../examples/assistant/app.ts';
@@ -264,6 +264,10 @@ describe('assistant:setup', () => {
 });
 
 describe('the environment of an assistant', () => {
+  test('belongs to a plugin that is named after its section', () => {
+    expect(assistant().name).toBe('assistant');
+  });
+
   test.each([
     // @shows MCP-2.2, MCP-3.10
     ['ASSISTANT_MCP_RESOURCE', 'http://localhost:8082/mcp/', 'mcp:resource'],
