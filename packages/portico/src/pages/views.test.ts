@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ViewError } from './view-errors.ts';
-import { createViews } from './views.ts';
+import { builtInFolder, createViews } from './views.ts';
 
 describe('a view', () => {
   let folder: string;
@@ -54,6 +54,63 @@ describe('a view', () => {
     expect(await running.render('oauth/consent', {})).toBe('the application, by a link');
     await rm(elsewhere, { recursive: true });
     expect(await running.render('oauth/consent', {})).toBe('the application, by a link');
+  });
+
+  test('can change at any time if views are reloaded', async () => {
+    await write('plugin/page.eta', "<% layout('layout') %>body");
+    await write('plugin/layout.eta', 'layout: <%~ it.body %>');
+    const running = createViews([path.join(folder, 'own'), path.join(folder, 'plugin')], {
+      reloads: true,
+    });
+    expect(await running.render('page', {})).toBe('layout: body');
+    await write('plugin/layout.eta', 'a later one: <%~ it.body %>');
+    expect(await running.render('page', {})).toBe('a later one: body');
+    await write('own/layout.eta', 'own: <%~ it.body %>');
+    expect(await running.render('page', {})).toBe('own: body');
+    expect(await running.problems()).toEqual([]);
+    await write('own/broken.eta', '<% if (it.a) { %>');
+    expect((await running.problems()).map(({ file }) => file)).toEqual([
+      path.join(folder, 'own', 'broken.eta'),
+    ]);
+  });
+
+  test('can be part of a package, which the application overrides', async () => {
+    const views = {
+      'built/page': '<% layout("built/layout") %>body',
+      'built/layout': 'b: <%~ it.body %>',
+    };
+    const builtIn = builtInFolder(`test:${folder}`, () => 'never used', views);
+    const folders = [path.join(folder, 'own'), builtIn, builtIn];
+    for (const reloads of [true, false])
+      expect(await createViews(folders, { reloads }).render('built/page', {})).toBe('b: body');
+    await mkdir(path.join(folder, 'own', 'built'));
+    await write('own/built/layout.eta', 'own: <%~ it.body %>');
+    expect(await createViews(folders).render('built/page', {})).toBe('own: body');
+    await expect(createViews(folders).render('missing', {})).rejects.toThrow(
+      `There is no view 'missing' in ${folders.slice(0, 2).join(' or ')}`,
+    );
+    expect(builtInFolder('test:none', () => folder, {})).toBe(folder);
+  });
+
+  test('gets the words, the data of all views and its own data, which comes last', async () => {
+    await write('own/page.eta', '<%= it.one %> <%= it.two %> <%= typeof it.t %>');
+    const data = { one: 'everywhere', two: 'everywhere' };
+    const running = createViews([path.join(folder, 'own')], { data });
+    expect(await running.render('page', { two: 'own' })).toBe('everywhere own function');
+    expect(await views().render('page', { one: 1, two: 2, t: '' })).toBe('1 2 string');
+  });
+
+  test('keeps its spaces and line breaks', async () => {
+    await write('own/page.eta', '<p>\n  <%= it.one %>\n\n</p>\n');
+    expect(await views().render('page', { one: 1 })).toBe('<p>\n  1\n\n</p>\n');
+  });
+
+  test('that cannot be read causes the error of the file system', async () => {
+    await mkdir(path.join(folder, 'own', 'page.eta'));
+    await write('own/text.txt', '<% if (it.a) { %>');
+    await write('plugin/page.eta', 'the plugin');
+    await expect(views().render('page', {})).rejects.toThrow('EISDIR');
+    expect(await views().problems()).toEqual([]);
   });
 
   test('escapes its values', async () => {
