@@ -151,6 +151,15 @@ describe('a view', () => {
       'Unexpected identifier',
       '<p>\n<% const a = 1;\n const b = "{";\n if a b; %>\n<p>',
     ],
+    [
+      'a wrong word after brackets in quotes and comments',
+      6,
+      'Unexpected identifier',
+      '<p>\n<% const a = \'{\\\'(\';\n const b = "[\\""; /* (\n*/ const c = `{\\`\n`; // (\n if a b; %>',
+    ],
+    ['an index that is never closed', 1, "'[' is never closed", '<%= it.a[0 %>\n<p>\n<% } %>'],
+    ['a bracket that only closes', 2, "')' closes nothing", '<% if (it.a) { %>\n<%= 1) %><% } %>'],
+    ['a text that it throws', 2, 'out of milk', '<p>\n<% throw "out of milk" %>\n</p>'],
   ])('with %s causes an error with the file and the line %i', async (_, line, reason, text) => {
     await write('own/page.eta', '<% layout("frame") %>');
     await write('own/frame.eta', text);
@@ -161,8 +170,30 @@ describe('a view', () => {
     expect(error).toBeInstanceOf(ViewError);
     expect(error).toMatchObject({ file, line, reason: expect.stringContaining(reason) as string });
     expect((error as ViewError).message).toMatch(`${file}:${line}: `);
-    const unshown = reason === 'reading' ? [] : [error];
+    const unshown = ['reading', 'out of milk'].includes(reason) ? [] : [error];
     expect((await views().problems()).map(String)).toEqual(unshown.map(String));
+  });
+
+  test('names the file and line of an included view that fails', async () => {
+    await write('own/page.eta', "<p>\n\n<%~ await includeAsync('part', it) %>");
+    await write('own/part.eta', '<p>\n<%= it.nothing.here %>');
+    await expect(views().render('page', {})).rejects.toMatchObject({
+      file: path.join(folder, 'own', 'part.eta'),
+      line: 2,
+      cause: expect.any(TypeError) as Error,
+    });
+  });
+
+  test('names the line of the code that failed, even if another line has the same code', async () => {
+    await write('own/page.eta', '<%= it.f() %>\n<%= it.f() %> <%= it.f() %>\n<%= it.f() %>');
+    let calls = 0;
+    const f = () => {
+      calls += 1;
+      if (calls === 4) throw new Error('the fourth call');
+      return calls;
+    };
+    const failure = { line: 3, reason: 'the fourth call' };
+    await expect(views().render('page', { f })).rejects.toMatchObject(failure);
   });
 
   test.each(['../secret', '/etc/passwd', 'a/../b', 'a//b', ''])(
