@@ -745,6 +745,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'packages/portico/src/pages/language-ranges.test.ts',
+      'packages/portico/src/pages/speaking.test.ts',
       'packages/portico/src/features/languages/words.test.ts',
       'test/languages.test.ts',
       'test/words.test.ts',

@@ -34,12 +34,30 @@ describe('the chosen language', () => {
     ['de;level=1;q=0.1, fr;q=0.2', 'fr'],
     [' ,;q=1,,de ; q=0.5', 'de'],
     ['', null],
+    ['de;q=1.000, fr;q=0.999', 'de'],
+    ['de;q=0., fr;q=0.1', 'fr'],
+    ['de;q=0.1234, fr;q=0.1', 'fr'],
+    ['de;q=1.001, fr;q=0.1', 'fr'],
+    ['de;q=1.0000, fr;q=0.1', 'fr'],
+    ['de;q=x0.5, fr;q=0.1', 'fr'],
+    ['de;q=0.5x, fr;q=0.1', 'fr'],
+    ['de;Q=0.1, fr;q=0.2', 'fr'],
+    ['fr;q=0.9, de;xq=0', 'de'],
+    [`${'nl,'.repeat(19)}fr`, 'fr'],
+    [`${'nl,'.repeat(20)}fr`, null],
+    [`nl${' '.repeat(498)},fr`, null],
   ])('for Accept-Language: %j is %j', (header, expected) => {
     expect(lookUp(acceptedLanguages(header), THERE)).toBe(expected);
   });
 
   test('for ui_locales is the first available one', () => {
     expect(lookUp(wishedLanguages(['nl', 'fr-CA', 'de']), THERE)).toBe('fr');
+  });
+
+  test('for ui_locales is one of the first twenty', () => {
+    const others = Array.from({ length: 20 }, () => 'nl');
+    expect(lookUp(wishedLanguages([...others.slice(1), 'fr']), THERE)).toBe('fr');
+    expect(lookUp(wishedLanguages([...others, 'fr']), THERE)).toBe(null);
   });
 
   test('is never that of a very long tag, which is ignored', () => {
