@@ -525,6 +525,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
   mounts: {
     files: ['packages/portico/src/mounts/**/*.ts'],
     tests: [
+      'packages/portico/src/mounts/fetch/dispatch.test.ts',
+      'packages/portico/src/mounts/node/sent-answer.test.ts',
       'test/fetch.test.ts',
       'test/mounts/challenges.test.ts',
       'test/mounts/resources.test.ts',
