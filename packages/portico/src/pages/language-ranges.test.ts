@@ -5,6 +5,7 @@ import {
   canonicalTag,
   getDirection,
   lookUp,
+  widened,
   wishedLanguages,
 } from './language-ranges.ts';
 
@@ -34,6 +35,9 @@ describe('the chosen language', () => {
     ['de;level=1;q=0.1, fr;q=0.2', 'fr'],
     [' ,;q=1,,de ; q=0.5', 'de'],
     ['', null],
+    ['de;q=0', null],
+    ['de;q=0.25', 'de'],
+    ['fr;q=0.12, de;q=0.125', 'de'],
     ['de;q=1.000, fr;q=0.999', 'de'],
     ['de;q=0., fr;q=0.1', 'fr'],
     ['de;q=0.1234, fr;q=0.1', 'fr'],
@@ -76,6 +80,26 @@ describe('the chosen language', () => {
   test('may be a narrower one than requested, in the same script', () => {
     expect(lookUp(['pt-PT'], ['en', 'pt-BR'])).toBe('pt-BR');
     expect(lookUp(['sr'], ['en', 'sr-Latn'])).toBe(null);
+  });
+
+  test.each([
+    ['de-AT', ['de-CH', 'de', 'de-AT'], 'de-AT'],
+    ['de-AT-1996', ['de-CH', 'de', 'de-AT'], 'de-AT'],
+    ['de-AT', ['de-CH', 'de'], 'de'],
+    ['de-AT', ['de-CH', 'de-DE'], 'de-CH'],
+  ])('for %s is the nearest of %j', (wanted, available, expected) => {
+    expect(lookUp([wanted], available)).toBe(expected);
+  });
+
+  test('can also be that of a more general tag, but of none that ends in a single letter', () => {
+    expect(widened('zh-Hans-CN')).toEqual(['zh-Hans-CN', 'zh-Hans', 'zh']);
+    expect(widened('de-u-co-phonebk')).toEqual(['de-u-co-phonebk', 'de-u-co', 'de']);
+  });
+
+  test('can have a tag of up to 100 characters', () => {
+    const longest = `de-x${'-aaaaaaaa'.repeat(10)}-aaaaa`;
+    expect([longest.length, canonicalTag(longest)]).toEqual([100, longest]);
+    expect(canonicalTag(`${longest}a`)).toBe(null);
   });
 
   test('is found without an error for any header', () => {

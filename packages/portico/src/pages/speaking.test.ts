@@ -50,6 +50,8 @@ describe('pages in several languages', () => {
     const listed = ['DE-at', 'de-AT', 'zh-cn', 'en'];
     expect(new Speaking({ languages: listed, catalogs }).locales).toEqual(['de-AT', 'zh-CN', 'en']);
     expect(new Speaking({ languages: true }).locales).toEqual(['en']);
+    const missing = path.join(folder, 'missing');
+    expect(new Speaking({ languages: true, folder: missing }).locales).toEqual(['en']);
   });
 
   test('are refused in a language without messages', () => {
