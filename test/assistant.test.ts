@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { addonManifest, examineAssistant, listingProblems } from '@portico/assistant';
+import { addonManifest, assistant, examineAssistant, listingProblems } from '@portico/assistant';
 import type { ToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import kitchen from '../examples/assistant/app.ts';
@@ -264,6 +264,10 @@ describe('assistant:setup', () => {
 });
 
 describe('the environment of an assistant', () => {
+  test('belongs to a plugin that is named after its section', () => {
+    expect(assistant().name).toBe('assistant');
+  });
+
   test.each([
     // @shows MCP-2.2, MCP-3.10
     ['ASSISTANT_MCP_RESOURCE', 'http://localhost:8082/mcp/', 'mcp:resource'],
@@ -277,6 +281,7 @@ describe('the environment of an assistant', () => {
     ['PUBLIC_URL', 'http://kitchen.example', 'public_url'],
     ['ASSISTANT_REDIRECT_URI', 'http://vendor.example/cb', 'assistant:redirect_uris:0'],
     ['ASSISTANT_REDIRECT_URI', 'https://*.vendor.example/cb', 'assistant:redirect_uris:0'],
+    ['ASSISTANT_REDIRECT_URI', 'http://localhost:8082/cb', 'assistant:redirect_uris:0'],
   ])('reports %s=%s as an error that names %s', async (name, value, key) => {
     const { code, stderr } = await run(['assistant:setup'], { [name]: value });
     expect(code).toBe(1);
@@ -300,7 +305,53 @@ describe('the environment of an assistant', () => {
     };
     const started = await startAssistant({ config: both });
     await started.close();
+    const split = {
+      assistant: { user_scopes: ['kitchen:read', 'er'] },
+      mcp: { oauth: { scopes_supported: ['kitchen:re', 'ader'] } },
+      oauth_server: { scopes: { 'kitchen:re': 'Read', ader: 'Add' } },
+    };
+    await expect(startAssistant({ config: split })).rejects.toThrow(
+      'mcp:oauth:scopes_supported: must be the same as assistant:user_scopes: kitchen:read, er',
+    );
   });
+
+  // @shows MCP-3.3
+  test('must name a callback if account linking is on', async () => {
+    const fixture = path.join(ROOT, 'test', 'fixtures', 'configured-assistant', 'app.ts');
+    const linking = JSON.stringify({ assistant: { account_linking: true } });
+    const { code, stderr } = await run(['--app', fixture, 'assistant:setup'], {
+      ASSISTANT_CONFIG: linking,
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain('  assistant:redirect_uris: is empty, but assistant:account_linking');
+  });
+
+  // @shows MCP-9.6
+  test.each([
+    [
+      { ASSISTANT_NAME: '' },
+      [/^ {2}oauth_server:name: is missing; .* \(ASSISTANT_NAME is not set\)$/],
+    ],
+    [
+      { ASSISTANT_MCP_RESOURCE: '' },
+      [/^ {2}mcp:resource: is missing; set ASSISTANT_MCP_RESOURCE to /],
+    ],
+    [
+      { ASSISTANT_NAME: '', ASSISTANT_MCP_RESOURCE: '' },
+      [
+        /^ {2}oauth_server:name: is missing; .* \(ASSISTANT_NAME is not set\)$/,
+        /^ {2}mcp:resource: is missing; set ASSISTANT_MCP_RESOURCE$/,
+      ],
+    ],
+  ])(
+    'must have the name and the resource, and an error names what is missing: %j',
+    async (env, lines) => {
+      const { stderr } = await run(['assistant:setup'], env);
+      expect(stderr.split('\n').filter((line) => /ASSISTANT_/.test(line))).toEqual(
+        lines.map((line) => expect.stringMatching(line) as string),
+      );
+    },
+  );
 });
 
 describe('assistant:doctor', () => {
@@ -873,7 +924,61 @@ describe('the listing', () => {
       'assistant:listing:mediaAssets:icons:light',
       'assistant:listing:mediaAssets:carouselImages',
     ]);
-    expect(listingProblems(undefined).map(({ key }) => key)).toEqual(['assistant:listing']);
+    for (const missing of [undefined, null, [], 'Kitchen']) {
+      expect(listingProblems(missing)).toEqual([
+        { key: 'assistant:listing', message: expect.stringContaining('is missing; ') as string },
+      ]);
+    }
+  });
+
+  // @shows MCP-3.7
+  test('has each problem explained', () => {
+    const explained = (change: (listing: Map) => void) =>
+      listingProblems(listingWith(change)).map(({ message }) => message);
+    const length = 'must be a string of 1 to 123 characters';
+    for (const text of ['', '  ', 7])
+      expect(explained((listing) => (listing['shortDescription'] = text))).toEqual([length]);
+    expect(explained((listing) => (listing['shortDescription'] = 'x'.repeat(124)))).toEqual([
+      'has 124 characters; the maximum is 123',
+    ]);
+    expect(explained((listing) => iconsOf(listing).splice(1, 2))).toEqual([
+      'also needs icons in these sizes: 72, 88',
+    ]);
+    expect(explained((listing) => iconsOf(listing).push({ ...iconsOf(listing)[0] }))).toEqual([
+      'repeats the size 64',
+    ]);
+  });
+
+  // @shows MCP-6.6
+  test.each(['64x72', '64x64px', 'a64x64', '64', 'x', ''])(
+    'cannot have an icon of the size %j',
+    (size) => {
+      const set = (listing: Map) => Object.assign(iconsOf(listing)[0] ?? {}, { size });
+      expect(problemsOf(set)).toContain(':mediaAssets:icons:light:0:size');
+    },
+  );
+
+  // @shows MCP-6.5
+  test.each(['https://name@kitchen.example/', 'https://:password@kitchen.example/'])(
+    'cannot have the URL %s, which contains credentials',
+    (url) => {
+      const set = (listing: Map) => {
+        (listing['privacyAndCompliance'] as Map)['termsOfUseUrl'] = url;
+      };
+      expect(problemsOf(set)).toEqual([':privacyAndCompliance:termsOfUseUrl']);
+    },
+  );
+
+  // @shows MCP-6.12
+  test.each([
+    {},
+    { mediaAssets: null },
+    { mediaAssets: { icons: null } },
+    { mediaAssets: { icons: { light: 'none', dark: [null, 64, { size: 'big' }] } } },
+  ])('is exported unchanged if it has no icons with sizes: %j', (listing) => {
+    expect(addonManifest(listing, 'https://kitchen.example/mcp')).toMatchObject({
+      storeListing: { locales: { 'en-US': listing } },
+    });
   });
 
   // @shows MCP-6.12

@@ -148,6 +148,60 @@ describe('a refusal by token() in Hono', () => {
   });
 });
 
+describe('bearer() in Hono', () => {
+  test.each([200, 403, 500])(
+    'refuses with its own response if the error handler of the application responds with %i',
+    async (status) => {
+      const app = refusing().onError((_, c) => c.json({ mine: true }, status as 500));
+      const answer = await app.request('/');
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+        401,
+        'Bearer realm="oauth"',
+      ]);
+      expect(await answer.json()).not.toHaveProperty('mine');
+    },
+  );
+
+  test('leaves all other errors to the application, also those that are no Error', async () => {
+    const failing = (thrown: unknown) =>
+      new Hono().use(bearer(server as unknown as Parameters<typeof bearer>[0])).get('/', () => {
+        throw thrown;
+      });
+    const app = failing(new Error('the oven is on fire')).onError(({ message }, c) =>
+      c.text(message, 503),
+    );
+    expect((await app.request('/')).status).toBe(503);
+    await expect(failing('a text').request('/')).rejects.toBe('a text');
+  });
+});
+
+const METADATA = 'https://portal.example/.well-known/oauth-protected-resource';
+
+test('bearerErrors() passes other errors to the handler, and adds its headers to those of the context', async () => {
+  const app = new Hono()
+    .use(async (c, next) => {
+      for (const name of ['Vary', 'Access-Control-Expose-Headers']) c.header(name, 'X-Own');
+      for (const name of ['Content-Type', 'Content-Language', 'X-Kept']) c.header(name, 'own');
+      await next();
+    })
+    .get('/', () => {
+      throw new BearerError('missing_token', null, { resourceMetadata: METADATA });
+    })
+    .get('/other', () => {
+      throw new Error('the oven is on fire');
+    })
+    .onError(bearerErrors(({ message }, c) => c.text(message, 503)));
+  const refused = await app.request('/');
+  expect([refused.status, await refused.json()]).toMatchObject([401, { error: 'invalid_token' }]);
+  const { headers } = refused;
+  expect(headers.get('access-control-expose-headers')).toMatch(/^X-Own, .*WWW-Authenticate/);
+  expect(headers.get('www-authenticate')).toContain(METADATA);
+  expect(headers.get('content-type')).toBe('application/json');
+  expect([headers.get('content-language'), headers.get('x-kept')]).toEqual([null, 'own']);
+  const other = await app.request('/other');
+  expect([other.status, await other.text()]).toEqual([503, 'the oven is on fire']);
+});
+
 test('bearerErrors() without other middleware leaves all other errors to the application', async () => {
   const part = new Hono().onError(bearerErrors()).get('/', () => {
     throw new Error('the oven is on fire');

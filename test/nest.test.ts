@@ -141,6 +141,17 @@ decorate(Notes, 'forgotten', Get('forgotten'));
 decorate(Notes, 'begun', Get('begun'), RequireScope());
 Res()(Notes.prototype, 'begun', 0);
 
+/** A handler that never asks for the token. */
+class Silent {
+  static calls = 0;
+  hello() {
+    Silent.calls += 1;
+    return { hello: true };
+  }
+}
+Controller('silent')(Silent);
+decorate(Silent, 'hello', Get(), RequireScope());
+
 class Both {
   both() {
     return { names: [nameOf(token())] };
@@ -205,7 +216,7 @@ function applicationOf(portico: DynamicModule): Type {
   }
   Module({
     imports: [portico],
-    controllers: [Notes, Both, Stacked, Derived, Tenants],
+    controllers: [Notes, Silent, Both, Stacked, Derived, Tenants],
     providers: [People, PerRequest, OfTenant, Resolver],
   })(App);
   return App;
@@ -280,6 +291,44 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
       401,
       expect.stringContaining('error="invalid_token"'),
     ]);
+  });
+
+  test('requires a usable token without any scope, even if the handler does not ask for it', async () => {
+    Silent.calls = 0;
+    for (const unusable of [undefined, 'x', `${ada}x`]) {
+      const { status, headers } = await get('/api/silent', unusable);
+      expect([status, headers.get('www-authenticate')]).toEqual([
+        401,
+        expect.stringContaining('Bearer realm="oauth"'),
+      ]);
+    }
+    expect(Silent.calls).toBe(0);
+    expect((await get('/api/silent', ada)).status).toBe(200);
+    expect(Silent.calls).toBe(1);
+  });
+
+  // @shows AS-12.10
+  test('names the scope in the challenge for a request without a token if challenges are on', async () => {
+    const challenging = await startPortal({
+      config: (its) => ({ oauth_server: { challenge: true, audience: `${its}/api` } }),
+    });
+    const other = await NestFactory.create(
+      applicationOf(PorticoModule.forRoot({ server: challenging.server })),
+      adapter(),
+      { logger: false },
+    );
+    try {
+      await other.listen(0, '127.0.0.1');
+      const challengeOf = async (at: string) =>
+        (await fetch(`${await other.getUrl()}${at}`)).headers.get('www-authenticate');
+      expect(await challengeOf('/notes')).toContain('scope="notes:read"');
+      expect(await challengeOf('/silent')).toMatch(
+        /^Bearer realm="oauth", resource_metadata="[^"]+"$/,
+      );
+    } finally {
+      await other.close();
+      await challenging.close();
+    }
   });
 
   test('closes the connection if a refusal comes after the handler started its response', async () => {

@@ -363,6 +363,24 @@ describe.each(WAYS)('a failing token look-up, in $name', (way) => {
     // The status 401 means that the handler ran.
     expect([500, 'cut off']).toContain(answered);
   });
+
+  test('that has its own response sends that response, and runs no handler', async () => {
+    const seen = startSeen();
+    const sent: unknown[] = [];
+    const unavailable: Pick<AuthorizationServer, 'lookUpToken'> = {
+      lookUpToken: async (authorization, request) => {
+        sent.push([authorization, request?.().headers.get('x-sent')]);
+        return { failure: Response.json({ error: 'unavailable' }, { status: 503 }) };
+      },
+    };
+    const { url } = await startWay(way, { ...serverOf(seen), ...unavailable });
+    const headers = { Authorization: 'Bearer token', 'X-Sent': 'yes' };
+    const response = await fetch(`${url}/api/refused`, { headers });
+    expect([response.status, await response.json()]).toEqual([503, { error: 'unavailable' }]);
+    expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
+    expect(sent).toEqual([['Bearer token', 'yes']]);
+    expect(seen.errors).toEqual([]);
+  });
 });
 
 describe('an endpoint is found by the original path, even if the application has changed it', () => {

@@ -75,6 +75,8 @@ export interface RunningAssistant {
 export interface AssistantOptions {
   /** Settings that override the example's. A function receives the application's URL. */
   readonly config?: ConfigMap | ((url: string) => ConfigMap);
+  /** Whether to leave out the tools of the example. */
+  readonly onlyTools?: boolean;
   /** Tools to register in addition to those of the example. */
   readonly tools?: readonly ToolInterface[];
   readonly resources?: readonly ResourceInterface[];
@@ -139,7 +141,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
       assistant(),
     ],
     async register(application) {
-      await kitchen.register?.(application);
+      if (options.onlyTools !== true) await kitchen.register?.(application);
       for (const added of tools) tool().register(added);
       for (const added of resources) resourceRegistry().register(added);
       for (const route of routes) application.route(route);

@@ -536,6 +536,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
   mounts: {
     files: ['packages/portico/src/mounts/**/*.ts'],
     tests: [
+      'packages/portico/src/mounts/fetch/dispatch.test.ts',
+      'packages/portico/src/mounts/node/sent-answer.test.ts',
       'test/fetch.test.ts',
       'test/mounts/challenges.test.ts',
       'test/mounts/resources.test.ts',
@@ -718,7 +720,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: ['packages/assistant/src/**/*.ts'],
     tests: [
       'test/assistant.test.ts',
+      'test/assistant-clients.test.ts',
       'test/assistant-directories.test.ts',
+      'test/assistant-doctor.test.ts',
       'test/assistant-setup.test.ts',
     ],
   },
@@ -754,6 +758,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'packages/portico/src/pages/language-ranges.test.ts',
+      'packages/portico/src/pages/speaking.test.ts',
       'packages/portico/src/features/languages/words.test.ts',
       'test/languages.test.ts',
       'test/words.test.ts',

@@ -31,10 +31,11 @@ export function wantedClients(
   server: AuthorizationServer,
   config: AssistantConfig,
 ): readonly WantedClient[] {
-  const { name } = server.config;
+  // A registered client's name has no spaces at its ends, and its lists have no duplicates.
+  const name = server.config.name.trim();
   const service: WantedClient = {
     role: 'service',
-    name: `${name} service`.slice(0, 100),
+    name: `${name} service`,
     grants: ['client_credentials'],
     scopes: [SERVICE_SCOPE],
     redirectUris: [],
@@ -44,8 +45,8 @@ export function wantedClients(
     role: 'account-linking',
     name,
     grants: ['authorization_code', 'refresh_token'],
-    scopes: config.user_scopes,
-    redirectUris: config.redirect_uris,
+    scopes: [...new Set(config.user_scopes)],
+    redirectUris: [...new Set(config.redirect_uris)],
   };
   return [service, linking];
 }

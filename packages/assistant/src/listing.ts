@@ -68,13 +68,13 @@ function text(longest: number) {
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 
 /**
- * Returns the parsed URL if it uses https, and has a host and no credentials. Otherwise, returns
- * null.
+ * Returns the parsed URL if it uses https and has no credentials. Otherwise, returns null. Each
+ * https URL has a host.
  */
 function parseHttps(value: string): URL | null {
   if (!WRITTEN_HTTPS.test(value) || !URL.canParse(value)) return null;
   const url = new URL(value);
-  return url.hostname !== '' && url.username === '' && url.password === '' ? url : null;
+  return url.username === '' && url.password === '' ? url : null;
 }
 
 const NO_HTTPS = 'must be an https URL';
@@ -83,9 +83,10 @@ const httpsUrl = z
   .refine((value) => parseHttps(value) !== null, NO_HTTPS);
 
 const NO_IMAGE = 'must be an https URL whose path ends in .png, .jpg, .jpeg or .webp';
-const imageUri = z
-  .string({ error: NO_IMAGE })
-  .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
+const imageUri = z.string({ error: NO_IMAGE }).refine((value) => {
+  const url = parseHttps(value);
+  return url !== null && IMAGE_PATH.test(url.pathname);
+}, NO_IMAGE);
 
 /**
  * Whether the value is a list. For a list, checks of the whole list run even if some items are
@@ -101,8 +102,8 @@ function isList({ value }: { readonly value: unknown }): boolean {
  */
 function iconSize(value: unknown): number | null {
   if (typeof value === 'number') return value;
-  const [, width = '', height = ''] = /^(\d+)x(\d+)$/.exec(String(value)) ?? [];
-  return width !== '' && width === height ? Number(width) : null;
+  const side = /^(\d+)x\1$/.exec(String(value))?.[1];
+  return side === undefined ? null : Number(side);
 }
 
 const icon = section({

@@ -1,13 +1,13 @@
-import { link, unlink, writeFile } from 'node:fs/promises';
+import { link, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { mcpServerOf } from '@portico/mcp';
+import { hasCode } from '@portico/sql';
 import {
   type Application,
   type AuthorizationServer,
   authorizationServerOf,
   type Client,
-  type ConfigurationProblem,
 } from 'portico';
 import { jsonText } from 'portico/extension';
 import {
@@ -20,7 +20,7 @@ import {
   type WantedClient,
 } from './clients.ts';
 import type { AssistantConfig } from './config.ts';
-import { addonManifest, listingProblems, type Listing } from './listing.ts';
+import { addonManifest, type Listing } from './listing.ts';
 
 /** The result of `assistant:setup` for one client. */
 export interface ClientSetup {
@@ -43,17 +43,6 @@ export interface ClientSetup {
   readonly remedy: string | null;
 }
 
-/** The result of `assistant:setup`. */
-export interface AssistantSetup {
-  /**
-   * The canonical resource (RFC 8707) for the assistant's tokens, such as
-   * `https://app.example/mcp`.
-   */
-  readonly resource: string;
-  /** One client for each role. */
-  readonly clients: readonly ClientSetup[];
-}
-
 /**
  * Registers the missing clients. Calls `report` for each client immediately, so that a new secret
  * is shown even if a later step fails. Does not change existing clients, even if they differ from
@@ -61,19 +50,16 @@ export interface AssistantSetup {
  */
 export async function setUpAssistant(
   application: Application,
-  report: (client: ClientSetup) => void = () => {},
-): Promise<AssistantSetup> {
+  report: (client: ClientSetup) => void,
+): Promise<void> {
   const server = authorizationServerOf(application);
-  const clients: ClientSetup[] = [];
   for (const found of await findClients(server, assistantConfig(application))) {
-    const client =
+    report(
       found.client === null
         ? await register(server, found.wanted)
-        : describeFound(found.client, found);
-    clients.push(client);
-    report(client);
+        : describeFound(found.client, found),
+    );
   }
-  return { resource: mcpServerOf(application).resource, clients };
 }
 
 async function register(server: AuthorizationServer, wanted: WantedClient): Promise<ClientSetup> {
@@ -106,31 +92,9 @@ export function assistantConfig(application: Application): AssistantConfig {
   return application.config['assistant'] as AssistantConfig;
 }
 
-/**
- * Thrown if the directory listing cannot be exported. The error contains all problems with the
- * listing.
- */
-export class ListingError extends Error {
-  override readonly name = 'ListingError';
-  /** All problems, each with the key of its setting. */
-  readonly problems: readonly ConfigurationProblem[];
-
-  /** Creates the message from the problems, with one problem per line. */
-  constructor(problems: readonly ConfigurationProblem[]) {
-    super(problems.map(({ key, message }) => `${key}: ${message}`).join('\n'));
-    this.problems = problems;
-  }
-}
-
-/**
- * Returns the content of the manifest file. Throws a ListingError if the directory listing has
- * problems.
- */
-export function manifestText(application: Application): string {
-  const { listing } = assistantConfig(application);
-  const problems = listingProblems(listing);
-  if (problems.length > 0) throw new ListingError(problems);
-  const manifest = addonManifest(listing as Listing, mcpServerOf(application).resource);
+/** Returns the content of the manifest file. The directory listing must have no problems. */
+export function manifestText(application: Application, listing: Listing): string {
+  const manifest = addonManifest(listing, mcpServerOf(application).resource);
   return `${jsonText(manifest, undefined, 2)}\n`;
 }
 
@@ -156,10 +120,10 @@ export async function draftManifest(file: string, manifest: string): Promise<Man
         await link(draft, file);
         return true;
       } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+        if (hasCode(error, 'EEXIST')) return false;
         throw error;
       }
     },
-    discard: () => unlink(draft),
+    discard: () => rm(draft, { force: true }),
   };
 }

@@ -1,5 +1,5 @@
-import type { AddCommands, AuthorizationServer, Check } from 'portico';
-import { configurationChecks, failing, OAUTH_SERVER, printReport } from 'portico/extension';
+import { authorizationServerOf, type AddCommands, type Check } from 'portico';
+import { configurationChecks, failing, printReport } from 'portico/extension';
 import { DIRECTORY_NAMES, type DirectoryName } from '../directories.ts';
 import { examineAssistant } from '../doctor.ts';
 
@@ -36,8 +36,7 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
         const examination = async () => {
           const application = await context.application();
           // Stop the outbox, because console commands do not deliver its messages.
-          const server = application.services.get(OAUTH_SERVER) as AuthorizationServer | undefined;
-          await server?.outbox.stop();
+          await authorizationServerOf(application).outbox.stop();
           return examineAssistant(application, { serverOnly, directories });
         };
         const { checks } = await examination().catch((error: unknown) => {

@@ -3,9 +3,11 @@ import path from 'node:path';
 import { mcpServerOf } from '@portico/mcp';
 import { makeFolders, pendingSteps } from '@portico/sql';
 import type { AddCommands, Application, ConsoleContext } from 'portico';
+import { orFail } from 'portico/extension';
+import { listingProblems, type Listing } from '../listing.ts';
 import {
+  assistantConfig,
   draftManifest,
-  ListingError,
   manifestText,
   setUpAssistant,
   type ClientSetup,
@@ -103,10 +105,11 @@ async function registerClients(
   const clients: ClientSetup[] = [];
   print?.(`canonical resource: ${mcpServerOf(application).resource}`);
   try {
-    await setUpAssistant(application, (client) => {
+    const setUp = setUpAssistant(application, (client) => {
       clients.push(client);
       for (const line of describe(client)) print?.(line);
     });
+    await orFail(context, setUp);
   } catch (error) {
     if (print === null && clients.length > 0) context.printJson({ clients });
     throw error;
@@ -147,13 +150,13 @@ async function writeDraft(
 }
 
 function exportListing(context: ConsoleContext, application: Application): string {
-  try {
-    return manifestText(application);
-  } catch (error) {
-    if (error instanceof ListingError)
-      context.fail(`The directory listing cannot be exported:\n${error.message}`);
-    throw error;
+  const { listing } = assistantConfig(application);
+  const problems = listingProblems(listing);
+  if (problems.length > 0) {
+    const lines = problems.map(({ key, message }) => `${key}: ${message}`);
+    context.fail(['The directory listing cannot be exported:', ...lines].join('\n'));
   }
+  return manifestText(application, listing as Listing);
 }
 
 function describe(client: ClientSetup): readonly string[] {

@@ -1,5 +1,6 @@
 import crypto from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { runAsCaller } from '../http/caller.ts';
 import { createArgon2id as argon2idHasher } from './argon2id.ts';
 
 describe('argon2id', () => {
@@ -32,6 +33,23 @@ describe('argon2id', () => {
     for (const { reason } of refused)
       expect(reason).toMatchObject({ name: 'OverloadedError', status: 503 });
     expect(await cheap.verify('secret', await cheap.hash('secret'))).toBe(true);
+  });
+  test('uses the given parameters', async () => {
+    const given = argon2idHasher({ memory: 64, passes: 2, parallelism: 3, atOnce: 1 });
+    const hash = await given.hash('secret');
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=64,t=2,p=3\$/);
+    expect(await given.verify('secret', hash)).toBe(true);
+  });
+  test('refuses further calls of the network with the most waiting calls, not of others', async () => {
+    let network = 'flood';
+    const cheap = argon2idHasher({ memory: 64 }, () => network);
+    const flood = Array.from({ length: 150 }, () => cheap.hash('secret'));
+    network = 'quiet';
+    const quiet = [cheap.hash('secret'), runAsCaller('flood', () => cheap.hash('secret'))];
+    const results = await Promise.allSettled([...quiet, ...flood]);
+    const [alone, beside, ...others] = results.map(({ status }) => status);
+    expect([alone, beside]).toEqual(['fulfilled', 'rejected']);
+    expect(others.filter((status) => status === 'rejected')).toHaveLength(48);
   });
   test('accepts a hash from a different library', async () => {
     // This hash is from the reference implementation: echo -n password | argon2 somesalt -id -t 2

@@ -1,11 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { inspect, promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openLog, type ClosableLog } from './log.ts';
+import { openLog, writeLine, type ClosableLog } from './log.ts';
 
 describe('the log', () => {
   let folder: string;
@@ -141,6 +142,50 @@ describe('the log', () => {
     });
   });
 
+  // @shows AS-19.2
+  test.each([
+    ['headers', new Headers({ Authorization: 'Bearer abc-secret', Accept: 'text/html' })],
+    ['parameters', new URLSearchParams({ code: 'abc-secret', accept: 'text/html' })],
+    [
+      'a map',
+      new Map([
+        ['Cookie', 'abc-secret'],
+        ['accept', 'text/html'],
+      ]),
+    ],
+    [
+      'a map of maps',
+      new Map([
+        [
+          7,
+          new Map([
+            ['token', 'abc-secret'],
+            ['accept', 'text/html'],
+          ]),
+        ],
+      ]),
+    ],
+  ])('does not write a secret in %s, but writes the other values', async (_, value) => {
+    log.info('{value} {list}', { value, list: [value] });
+    const [line] = await lines();
+    expect(JSON.stringify(line)).not.toContain('abc-secret');
+    expect(line?.['message']).toContain('[redacted]');
+    expect(line?.['message']).toContain("'text/html'");
+    expect(line?.['message']).toContain(value.constructor.name);
+  });
+
+  // @shows AS-19.2
+  test('does not write the secrets in the headers of a request or response', async () => {
+    const headers = { Authorization: 'Bearer abc-secret', 'Set-Cookie': 'abc-secret' };
+    const request = new Request('https://app.example/a', { headers, method: 'PUT' });
+    const response = new Response('', { headers, status: 201 });
+    log.info('{request} {all}', { request, all: [response] });
+    const [line] = await lines();
+    expect(JSON.stringify(line)).not.toContain('abc-secret');
+    for (const shown of ['PUT', 'https://app.example/a', '201', '[redacted]'])
+      expect(line?.['message']).toContain(shown);
+  });
+
   test('shows an instance with the name of its class, or in the form that the class defines', async () => {
     class Order {
       readonly id = 7;
@@ -173,6 +218,64 @@ describe('the log', () => {
     log.debug('quiet');
     log.error('loud');
     expect((await lines()).map(({ message }) => message)).toEqual(['loud']);
+  });
+
+  // @shows HOST-1.8
+  test.each([
+    ['debug', ['debug', 'info', 'warning', 'error']],
+    ['info', ['info', 'warning', 'error']],
+    ['warning', ['warning', 'error']],
+    ['error', ['error']],
+    ['unknown', ['info', 'warning', 'error']],
+  ])('with the level %s writes only lines of %j', async (level, written) => {
+    await log.close();
+    log = openLog({ file, level });
+    for (const each of ['debug', 'info', 'warning', 'error'] as const)
+      log[each](`{name}`, { name: each });
+    expect(await lines()).toMatchObject(
+      written.map((each) => ({ level: each, message: each, pid: process.pid })),
+    );
+  });
+
+  test('shows the code of an error within an error, but no other code', async () => {
+    const inner = Object.assign(new Error('inner'), { code: 'ECONNREFUSED' });
+    log.info('1', { err: Object.assign(new Error('outer'), { inner }), list: [inner] });
+    log.info('2', { err: { code: 'abc-secret' }, value: { code: 'abc-secret' } });
+    const written = await lines();
+    expect(written).toMatchObject([
+      { err: { inner: { code: 'ECONNREFUSED' } }, list: [{ code: 'ECONNREFUSED' }] },
+      { err: { code: '[redacted]' }, value: { code: '[redacted]' } },
+    ]);
+  });
+
+  test('shows bytes and dates as such, and only four levels of an object', async () => {
+    const deep = { a: { b: { c: { d: { e: { f: 'too deep' } } } } } };
+    const context = { bytes: Buffer.from([1, 2]), date: new Date(0), deep, counts: [1n] };
+    log.info('{bytes} {date} {deep} {counts} {constructor}', context);
+    const [line] = await lines();
+    expect(line).toMatchObject({ counts: ['1'] });
+    expect(String(line?.['message']).replaceAll(/\s+/g, ' ')).toBe(
+      '<Buffer 01 02> 1970-01-01T00:00:00.000Z ' +
+        '{ a: { b: { c: { d: { e: [Object] } } } } } [ 1n ] {constructor}',
+    );
+  });
+
+  test('shows six errors at most, and the name of an error that has no stack', async () => {
+    const chain = (length: number): Error =>
+      Object.assign(new Error(`error ${length}`), {
+        stack: undefined,
+        ...(length === 1 ? {} : { cause: chain(length - 1) }),
+      });
+    const circle = Object.assign(new TypeError('in a circle'), { stack: undefined });
+    circle.cause = circle;
+    log.error('{exception}', { exception: chain(9) });
+    log.error('{exception}', { exception: circle });
+    log.error('{exception}', { exception: Object.assign(chain(1), { cause: { why: 7 } }) });
+    expect((await lines()).map(({ message }) => String(message).split('\ncaused by '))).toEqual([
+      ['Error: error 9', ...[8, 7, 6, 5, 4].map((number) => `Error: error ${number}`)],
+      Array.from({ length: 6 }, () => 'TypeError: in a circle'),
+      ['Error: error 1', '{ why: 7 }'],
+    ]);
   });
 
   test('shows values without a JSON form as text', async () => {
@@ -240,6 +343,30 @@ describe('the log', () => {
       'one',
       'two',
     ]);
+  });
+
+  test('starts a new line after one that was cut off because nothing reads the pipe', async () => {
+    const pipe = path.join(folder, 'pipe');
+    await promisify(execFile)('mkfifo', [pipe]);
+    const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    const bytes = Buffer.alloc(200_000);
+    const read = () => bytes.toString('utf8', 0, readSync(descriptor, bytes));
+    const before = { brokeOff: false, wasStuck: true };
+    try {
+      const write = (line: string) => writeLine(descriptor, line, before);
+      expect(() => write('x'.repeat(100_000))).toThrow('EAGAIN');
+      expect(before).toEqual({ brokeOff: true, wasStuck: true });
+      expect(() => write('lost')).toThrow('EAGAIN');
+      expect(read()).toMatch(/^x+$/);
+      write('one');
+      write('two');
+      expect(read()).toBe('\none\ntwo\n');
+      expect(before).toEqual({ brokeOff: false, wasStuck: false });
+    } finally {
+      closeSync(descriptor);
+    }
+    expect(() => writeLine(-1, 'lost', before)).toThrow('out of range');
+    expect(before).toEqual({ brokeOff: false, wasStuck: false });
   });
 
   test('waits once for a reader of standard output that stops reading', async () => {

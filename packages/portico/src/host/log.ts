@@ -203,9 +203,26 @@ function withoutSecrets(context: LogContext): LogContext {
  */
 const TEXT_DEPTH = 4;
 
+/** Classes whose text representation shows names and values that are not fields. */
+const COLLECTIONS: readonly (new (entries: [string, string][]) => object)[] = [
+  Map,
+  Headers,
+  URLSearchParams,
+];
+
 function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   if (typeof value !== 'object' || value === null || depth < 0) return value;
   if (Array.isArray(value)) return value.map((inner) => withoutInnerSecrets(inner, depth - 1));
+  const collection = COLLECTIONS.find((kind) => value instanceof kind);
+  if (collection !== undefined) {
+    const entries = [...(value as Map<unknown, unknown>)].map(([key, inner]) => {
+      const shown = isSecret(String(key)) ? REDACTED : withoutInnerSecrets(inner, depth - 1);
+      return [key, shown] as [string, string];
+    });
+    return new collection(entries);
+  }
+  if (value instanceof Request || value instanceof Response)
+    return withoutInnerSecrets(describeMessage(value), depth);
   // Values of these types have a text representation that does not depend on their fields.
   const isOpaque = value instanceof Error || ArrayBuffer.isView(value) || inspect.custom in value;
   if (isOpaque || Object.keys(value).length === 0) return value;
@@ -215,6 +232,14 @@ function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   );
   // Keep the name of the class, which appears in the text.
   return Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object | null) as unknown;
+}
+
+/** Returns what a text shows of a request or response, instead of everything with its secrets. */
+function describeMessage(message: Request | Response): object {
+  const { url, headers } = message;
+  return message instanceof Request
+    ? { method: message.method, url, headers }
+    : { status: message.status, url, headers };
 }
 
 function expand(message: string, context: LogContext): string {

@@ -5,6 +5,7 @@ import {
   canonicalTag,
   getDirection,
   lookUp,
+  widened,
   wishedLanguages,
 } from './language-ranges.ts';
 
@@ -34,12 +35,33 @@ describe('the chosen language', () => {
     ['de;level=1;q=0.1, fr;q=0.2', 'fr'],
     [' ,;q=1,,de ; q=0.5', 'de'],
     ['', null],
+    ['de;q=0', null],
+    ['de;q=0.25', 'de'],
+    ['fr;q=0.12, de;q=0.125', 'de'],
+    ['de;q=1.000, fr;q=0.999', 'de'],
+    ['de;q=0., fr;q=0.1', 'fr'],
+    ['de;q=0.1234, fr;q=0.1', 'fr'],
+    ['de;q=1.001, fr;q=0.1', 'fr'],
+    ['de;q=1.0000, fr;q=0.1', 'fr'],
+    ['de;q=x0.5, fr;q=0.1', 'fr'],
+    ['de;q=0.5x, fr;q=0.1', 'fr'],
+    ['de;Q=0.1, fr;q=0.2', 'fr'],
+    ['fr;q=0.9, de;xq=0', 'de'],
+    [`${'nl,'.repeat(19)}fr`, 'fr'],
+    [`${'nl,'.repeat(20)}fr`, null],
+    [`nl${' '.repeat(498)},fr`, null],
   ])('for Accept-Language: %j is %j', (header, expected) => {
     expect(lookUp(acceptedLanguages(header), THERE)).toBe(expected);
   });
 
   test('for ui_locales is the first available one', () => {
     expect(lookUp(wishedLanguages(['nl', 'fr-CA', 'de']), THERE)).toBe('fr');
+  });
+
+  test('for ui_locales is one of the first twenty', () => {
+    const others = Array.from({ length: 20 }, () => 'nl');
+    expect(lookUp(wishedLanguages([...others.slice(1), 'fr']), THERE)).toBe('fr');
+    expect(lookUp(wishedLanguages([...others, 'fr']), THERE)).toBe(null);
   });
 
   test('is never that of a very long tag, which is ignored', () => {
@@ -58,6 +80,26 @@ describe('the chosen language', () => {
   test('may be a narrower one than requested, in the same script', () => {
     expect(lookUp(['pt-PT'], ['en', 'pt-BR'])).toBe('pt-BR');
     expect(lookUp(['sr'], ['en', 'sr-Latn'])).toBe(null);
+  });
+
+  test.each([
+    ['de-AT', ['de-CH', 'de', 'de-AT'], 'de-AT'],
+    ['de-AT-1996', ['de-CH', 'de', 'de-AT'], 'de-AT'],
+    ['de-AT', ['de-CH', 'de'], 'de'],
+    ['de-AT', ['de-CH', 'de-DE'], 'de-CH'],
+  ])('for %s is the nearest of %j', (wanted, available, expected) => {
+    expect(lookUp([wanted], available)).toBe(expected);
+  });
+
+  test('can also be that of a more general tag, but of none that ends in a single letter', () => {
+    expect(widened('zh-Hans-CN')).toEqual(['zh-Hans-CN', 'zh-Hans', 'zh']);
+    expect(widened('de-u-co-phonebk')).toEqual(['de-u-co-phonebk', 'de-u-co', 'de']);
+  });
+
+  test('can have a tag of up to 100 characters', () => {
+    const longest = `de-x${'-aaaaaaaa'.repeat(10)}-aaaaa`;
+    expect([longest.length, canonicalTag(longest)]).toEqual([100, longest]);
+    expect(canonicalTag(`${longest}a`)).toBe(null);
   });
 
   test('is found without an error for any header', () => {

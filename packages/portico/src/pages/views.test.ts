@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ViewError } from './view-errors.ts';
-import { createViews } from './views.ts';
+import { builtInFolder, createViews } from './views.ts';
 
 describe('a view', () => {
   let folder: string;
@@ -56,6 +56,63 @@ describe('a view', () => {
     expect(await running.render('oauth/consent', {})).toBe('the application, by a link');
   });
 
+  test('can change at any time if views are reloaded', async () => {
+    await write('plugin/page.eta', "<% layout('layout') %>body");
+    await write('plugin/layout.eta', 'layout: <%~ it.body %>');
+    const running = createViews([path.join(folder, 'own'), path.join(folder, 'plugin')], {
+      reloads: true,
+    });
+    expect(await running.render('page', {})).toBe('layout: body');
+    await write('plugin/layout.eta', 'a later one: <%~ it.body %>');
+    expect(await running.render('page', {})).toBe('a later one: body');
+    await write('own/layout.eta', 'own: <%~ it.body %>');
+    expect(await running.render('page', {})).toBe('own: body');
+    expect(await running.problems()).toEqual([]);
+    await write('own/broken.eta', '<% if (it.a) { %>');
+    expect((await running.problems()).map(({ file }) => file)).toEqual([
+      path.join(folder, 'own', 'broken.eta'),
+    ]);
+  });
+
+  test('can be part of a package, which the application overrides', async () => {
+    const views = {
+      'built/page': '<% layout("built/layout") %>body',
+      'built/layout': 'b: <%~ it.body %>',
+    };
+    const builtIn = builtInFolder(`test:${folder}`, () => 'never used', views);
+    const folders = [path.join(folder, 'own'), builtIn, builtIn];
+    for (const reloads of [true, false])
+      expect(await createViews(folders, { reloads }).render('built/page', {})).toBe('b: body');
+    await mkdir(path.join(folder, 'own', 'built'));
+    await write('own/built/layout.eta', 'own: <%~ it.body %>');
+    expect(await createViews(folders).render('built/page', {})).toBe('own: body');
+    await expect(createViews(folders).render('missing', {})).rejects.toThrow(
+      `There is no view 'missing' in ${folders.slice(0, 2).join(' or ')}`,
+    );
+    expect(builtInFolder('test:none', () => folder, {})).toBe(folder);
+  });
+
+  test('gets the words, the data of all views and its own data, which comes last', async () => {
+    await write('own/page.eta', '<%= it.one %> <%= it.two %> <%= typeof it.t %>');
+    const data = { one: 'everywhere', two: 'everywhere' };
+    const running = createViews([path.join(folder, 'own')], { data });
+    expect(await running.render('page', { two: 'own' })).toBe('everywhere own function');
+    expect(await views().render('page', { one: 1, two: 2, t: '' })).toBe('1 2 string');
+  });
+
+  test('keeps its spaces and line breaks', async () => {
+    await write('own/page.eta', '<p>\n  <%= it.one %>\n\n</p>\n');
+    expect(await views().render('page', { one: 1 })).toBe('<p>\n  1\n\n</p>\n');
+  });
+
+  test('that cannot be read causes the error of the file system', async () => {
+    await mkdir(path.join(folder, 'own', 'page.eta'));
+    await write('own/text.txt', '<% if (it.a) { %>');
+    await write('plugin/page.eta', 'the plugin');
+    await expect(views().render('page', {})).rejects.toThrow('EISDIR');
+    expect(await views().problems()).toEqual([]);
+  });
+
   test('escapes its values', async () => {
     await write('own/page.eta', '<p title="<%= it.text %>"><%= it.text %></p>');
     const html = await views().render('page', { text: `<b a="1" c='2'>&` });
@@ -94,6 +151,15 @@ describe('a view', () => {
       'Unexpected identifier',
       '<p>\n<% const a = 1;\n const b = "{";\n if a b; %>\n<p>',
     ],
+    [
+      'a wrong word after brackets in quotes and comments',
+      6,
+      'Unexpected identifier',
+      '<p>\n<% const a = \'{\\\'(\';\n const b = "[\\""; /* (\n*/ const c = `{\\`\n`; // (\n if a b; %>',
+    ],
+    ['an index that is never closed', 1, "'[' is never closed", '<%= it.a[0 %>\n<p>\n<% } %>'],
+    ['a bracket that only closes', 2, "')' closes nothing", '<% if (it.a) { %>\n<%= 1) %><% } %>'],
+    ['a text that it throws', 2, 'out of milk', '<p>\n<% throw "out of milk" %>\n</p>'],
   ])('with %s causes an error with the file and the line %i', async (_, line, reason, text) => {
     await write('own/page.eta', '<% layout("frame") %>');
     await write('own/frame.eta', text);
@@ -104,8 +170,30 @@ describe('a view', () => {
     expect(error).toBeInstanceOf(ViewError);
     expect(error).toMatchObject({ file, line, reason: expect.stringContaining(reason) as string });
     expect((error as ViewError).message).toMatch(`${file}:${line}: `);
-    const unshown = reason === 'reading' ? [] : [error];
+    const unshown = ['reading', 'out of milk'].includes(reason) ? [] : [error];
     expect((await views().problems()).map(String)).toEqual(unshown.map(String));
+  });
+
+  test('names the file and line of an included view that fails', async () => {
+    await write('own/page.eta', "<p>\n\n<%~ await includeAsync('part', it) %>");
+    await write('own/part.eta', '<p>\n<%= it.nothing.here %>');
+    await expect(views().render('page', {})).rejects.toMatchObject({
+      file: path.join(folder, 'own', 'part.eta'),
+      line: 2,
+      cause: expect.any(TypeError) as Error,
+    });
+  });
+
+  test('names the line of the code that failed, even if another line has the same code', async () => {
+    await write('own/page.eta', '<%= it.f() %>\n<%= it.f() %> <%= it.f() %>\n<%= it.f() %>');
+    let calls = 0;
+    const f = () => {
+      calls += 1;
+      if (calls === 4) throw new Error('the fourth call');
+      return calls;
+    };
+    const failure = { line: 3, reason: 'the fourth call' };
+    await expect(views().render('page', { f })).rejects.toMatchObject(failure);
   });
 
   test.each(['../secret', '/etc/passwd', 'a/../b', 'a//b', ''])(

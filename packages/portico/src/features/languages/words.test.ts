@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from './catalogs.ts';
 import { tag } from '../../pages/markup.ts';
 import type { ENGLISH } from '../../pages/english.ts';
-import { createWords, ENGLISH_WORDS, type Words } from '../../pages/words.ts';
+import { createWords, ENGLISH_WORDS, told, type Words } from '../../pages/words.ts';
 
 const { t, markup } = ENGLISH_WORDS;
 
@@ -57,6 +57,19 @@ describe('a message', () => {
     ]);
   });
 
+  test('from the configuration replaces the English one, but not that of a language', () => {
+    const own = { 'consent.allow': 'Configured' };
+    expect(createWords('en', [], own).t('consent.allow')).toBe('Configured');
+    const catalog = { 'consent.allow': 'Zulassen' };
+    expect(createWords('de', [{ locale: 'de', catalog }], own).t('consent.allow')).toBe('Zulassen');
+  });
+
+  test('of a page is translated, but not a text that is the same in every language', () => {
+    expect(told(ENGLISH_WORDS, 'Portal (1)')).toBe('Portal (1)');
+    const values = { server: 'Portal' };
+    expect(told(ENGLISH_WORDS, { key: 'applications.back', values })).toBe('Back to Portal');
+  });
+
   test('from the configuration is shown unchanged', () => {
     const words = createWords('en', [], { 'scope.a.label': 'Read {x} & <b>' });
     expect(words.t('scope.a.label')).toBe('Read {x} & <b>');
@@ -88,6 +101,7 @@ describe('a message', () => {
       '\u2068Portal (1)\u2069',
     );
     expect(t('applications.back', { server: 'Portal (1)' })).toBe('Back to Portal (1)');
+    expect(arabic.t('applications.back', { server: 7 })).not.toContain('\u2068');
   });
 });
 
@@ -122,6 +136,11 @@ describe('a message as HTML', () => {
     expect(markup('consent.title', { client, server: 'R&D' })).toBe(
       'Allow <bdi class="x&quot; onclick=&quot;y">a&lt;b<wbr><strong>&quot;c&quot;</strong></bdi> to use your R&amp;D account?',
     );
+  });
+
+  test('can contain elements without content, and with several attributes', () => {
+    const server = tag('span', undefined, { class: 'a', id: 'b' });
+    expect(markup('applications.back', { server })).toBe('Back to <span class="a" id="b"></span>');
   });
 
   // @shows AS-38.6
