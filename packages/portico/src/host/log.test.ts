@@ -175,15 +175,21 @@ describe('the log', () => {
   });
 
   // @shows AS-19.2
-  test('does not write the secrets in the headers of a request or response', async () => {
+  test('does not write the secrets in the headers or the query of a request or response', async () => {
     const headers = { Authorization: 'Bearer abc-secret', 'Set-Cookie': 'abc-secret' };
-    const request = new Request('https://app.example/a', { headers, method: 'PUT' });
+    const url = 'https://app.example/a?login=abc-secret';
+    const request = new Request(url, { headers, method: 'PUT' });
     const response = new Response('', { headers, status: 201 });
     log.info('{request} {all}', { request, all: [response] });
     const [line] = await lines();
     expect(JSON.stringify(line)).not.toContain('abc-secret');
     for (const shown of ['PUT', 'https://app.example/a', '201', '[redacted]'])
       expect(line?.['message']).toContain(shown);
+  });
+
+  test('writes a map whose keys cannot become text', async () => {
+    log.info('{map}', { map: new Map([[Object.create(null), 'seen']]) });
+    expect((await lines())[0]?.['message']).toContain('seen');
   });
 
   test('shows an instance with the name of its class, or in the form that the class defines', async () => {

@@ -215,11 +215,11 @@ function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   if (Array.isArray(value)) return value.map((inner) => withoutInnerSecrets(inner, depth - 1));
   const collection = COLLECTIONS.find((kind) => value instanceof kind);
   if (collection !== undefined) {
-    const entries = [...(value as Map<unknown, unknown>)].map(([key, inner]) => {
-      const shown = isSecret(String(key)) ? REDACTED : withoutInnerSecrets(inner, depth - 1);
-      return [key, shown] as [string, string];
+    const entries = [...(value as Map<unknown, unknown>)].map(([key, inner]): unknown => {
+      const isHidden = typeof key === 'string' && isSecret(key);
+      return [key, isHidden ? REDACTED : withoutInnerSecrets(inner, depth - 1)];
     });
-    return new collection(entries);
+    return new collection(entries as [string, string][]);
   }
   if (value instanceof Request || value instanceof Response)
     return withoutInnerSecrets(describeMessage(value), depth);
@@ -234,9 +234,13 @@ function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   return Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object | null) as unknown;
 }
 
-/** Returns what a text shows of a request or response, instead of everything with its secrets. */
+/**
+ * Returns what a text shows of a request or response. The URL has no query, because a query can
+ * contain a code or a token.
+ */
 function describeMessage(message: Request | Response): object {
-  const { url, headers } = message;
+  const { headers } = message;
+  const url = message.url.replace(/[?#].*/s, '');
   return message instanceof Request
     ? { method: message.method, url, headers }
     : { status: message.status, url, headers };
