@@ -37,8 +37,8 @@ async function allowed(to: TestClient, scope: string): Promise<void> {
 }
 
 /**
- * Copies the newest row of a table this often, with these values instead of its own. A value is an
- * expression in SQL, and `i` counts the copies from 0.
+ * Copies the newest row of a table this often, and replaces these values. A value is an SQL
+ * expression, in which `i` counts the copies from 0.
  */
 async function copy(
   table: 'oauth_clients' | 'oauth_families' | 'oauth_audit',

@@ -24,7 +24,7 @@ import { formOf } from './visitor.ts';
 export const STAFF: PersonReference = { provider: 'staff', id: 'ada' };
 const ORIGIN = 'https://host.example';
 
-/** A server of a host without the kit, in a store of its own on SQLite. */
+/** A server of a host without the kit, with a separate SQLite store. */
 export interface AdministeredHost {
   readonly server: AuthorizationServer;
   readonly database: OwnStore;
