@@ -9,6 +9,7 @@ import {
   ADA,
   errorOf,
   exchangeCode,
+  GRACE,
   registerClient,
   startPortal,
   type RunningPortal,
@@ -46,6 +47,7 @@ const KEEP = /INSERT INTO oauth_waiting_requests/;
 const FIND = /SELECT parameters FROM oauth_waiting_requests/;
 const END = /DELETE FROM oauth_waiting_requests WHERE secret_hash = /;
 const PUT = /INSERT INTO oauth_consent_requests/;
+const VOID = /UPDATE oauth_consent_requests SET outcome = 'void'/;
 
 async function expectAllowed(page: Response): Promise<void> {
   expect(page.status).toBe(200);
@@ -87,3 +89,18 @@ test.each([
     expect((await (await portal.signedIn(ADA)).visit(url)).status).toBe(400);
   },
 );
+
+// @shows AS-25.6
+test('a pushed request that is answered with an error is closed in one step', async () => {
+  const url = await pushedNow(portal, client, { scope: 'notes:write' });
+  await portal.deny(GRACE, 'notes:write');
+  const grace = await portal.signedIn(GRACE);
+  store.loses = { statement: VOID, afterwards: false };
+  const refused = await grace.get(url);
+  store.loses = null;
+  expect(locationOf(refused).searchParams.get('error')).toBe('access_denied');
+  const { rows } = await opened.inner.execute(
+    "SELECT outcome FROM oauth_consent_requests WHERE asked_scope = ''",
+  );
+  expect(rows).toEqual([{ outcome: 'void' }]);
+});

@@ -103,8 +103,7 @@ export class Consent {
     visitor: Visitor,
     requestId: string,
   ): Promise<void> {
-    const saved = await this.#save(request, client, requestId, visitor, []);
-    if (saved !== null) await this.#saved.end(saved);
+    await this.#save({ ...request, outcome: 'void' }, client, requestId, visitor, []);
   }
 
   /**
@@ -127,7 +126,7 @@ export class Consent {
    * `consent_ttl` seconds. Returns null if a request with this id already exists.
    */
   async #save(
-    request: AskedRequest,
+    request: AskedRequest & Partial<Pick<ConsentRequest, 'outcome'>>,
     client: Client,
     requestId: string,
     visitor: Visitor,
@@ -135,13 +134,13 @@ export class Consent {
   ): Promise<ConsentRequest | null> {
     const { store, pruning, clock, config } = this.#server;
     const consent: ConsentRequest = {
+      outcome: null,
       ...request,
       ...(client.registeredBy === 'document' ? { shownName: client.name } : {}),
       ...renewalOf(client),
       idHash: tokenHash(requestId),
       browserHash: tokenHash(visitor.browserSecret),
       asked: { person: visitor.user.reference, scopes: shown },
-      outcome: null,
       expiresAt: clock() + config.consent_ttl * 1000,
     };
     const isSaved = await store.consentRequests.insertConsentRequest(consent);
