@@ -24,10 +24,17 @@ let store: LosingStore;
 let portal: RunningPortal;
 let client: TestClient;
 let ada: Visitor;
+/** Runs before a request that is shown to a person is stored. */
+let meanwhile = async () => {};
 
 beforeAll(async () => {
   opened = await openStore();
-  store = createLosingStore(opened.inner);
+  const { inner } = opened;
+  const execute: typeof inner.execute = async (sql, parameters, committed) => {
+    if (PUT.test(sql)) await meanwhile();
+    return inner.execute(sql, parameters, committed);
+  };
+  store = createLosingStore({ ...inner, execute });
   portal = await startPortal({
     database: store.database,
     config: { oauth_server: { pushed_authorization_requests: 'require' } },
@@ -103,4 +110,20 @@ test('a pushed request that is answered with an error is closed in one step', as
     "SELECT outcome FROM oauth_consent_requests WHERE asked_scope = ''",
   );
   expect(rows).toEqual([{ outcome: 'void' }]);
+});
+
+// @shows AS-25.6
+test('a pushed request that another browser shows at the same time is not answered with an error too', async () => {
+  const url = await pushedNow(portal, client, { scope: 'notes:write' });
+  await portal.deny(GRACE, 'notes:write');
+  const grace = await portal.signedIn(GRACE);
+  const shown: Response[] = [];
+  meanwhile = async () => {
+    meanwhile = async () => {};
+    shown.push(await ada.visit(url));
+  };
+  const refused = await grace.get(url);
+  expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+  for (const page of shown) await expectAllowed(page);
+  expect(shown).toHaveLength(1);
 });

@@ -95,7 +95,8 @@ export class Consent {
 
   /**
    * Saves a request that is answered with an error before it is shown, so that it cannot be shown
-   * or answered again. Has no effect if a request with this id was already saved.
+   * or answered again. Throws a page error if it was already shown to another person or in another
+   * browser.
    */
   async close(
     request: AuthorizationRequest,
@@ -103,7 +104,9 @@ export class Consent {
     visitor: Visitor,
     requestId: string,
   ): Promise<void> {
-    await this.#save({ ...request, outcome: 'void' }, client, requestId, visitor, []);
+    const closed = { ...request, outcome: 'void' } as const;
+    if ((await this.#save(closed, client, requestId, visitor, [])) === null)
+      await this.#saved.requireOwn(requestId, visitor);
   }
 
   /**
