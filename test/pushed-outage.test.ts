@@ -9,6 +9,7 @@ import {
   ADA,
   errorOf,
   exchangeCode,
+  GRACE,
   registerClient,
   startPortal,
   type RunningPortal,
@@ -23,10 +24,17 @@ let store: LosingStore;
 let portal: RunningPortal;
 let client: TestClient;
 let ada: Visitor;
+/** Runs before a request that is shown to a person is stored. */
+let meanwhile = async () => {};
 
 beforeAll(async () => {
   opened = await openStore();
-  store = createLosingStore(opened.inner);
+  const { inner } = opened;
+  const execute: typeof inner.execute = async (sql, parameters, committed) => {
+    if (PUT.test(sql)) await meanwhile();
+    return inner.execute(sql, parameters, committed);
+  };
+  store = createLosingStore({ ...inner, execute });
   portal = await startPortal({
     database: store.database,
     config: { oauth_server: { pushed_authorization_requests: 'require' } },
@@ -46,6 +54,7 @@ const KEEP = /INSERT INTO oauth_waiting_requests/;
 const FIND = /SELECT parameters FROM oauth_waiting_requests/;
 const END = /DELETE FROM oauth_waiting_requests WHERE secret_hash = /;
 const PUT = /INSERT INTO oauth_consent_requests/;
+const VOID = /UPDATE oauth_consent_requests SET outcome = 'void'/;
 
 async function expectAllowed(page: Response): Promise<void> {
   expect(page.status).toBe(200);
@@ -87,3 +96,34 @@ test.each([
     expect((await (await portal.signedIn(ADA)).visit(url)).status).toBe(400);
   },
 );
+
+// @shows AS-25.6
+test('a pushed request that is answered with an error is closed in one step', async () => {
+  const url = await pushedNow(portal, client, { scope: 'notes:write' });
+  await portal.deny(GRACE, 'notes:write');
+  const grace = await portal.signedIn(GRACE);
+  store.loses = { statement: VOID, afterwards: false };
+  const refused = await grace.get(url);
+  store.loses = null;
+  expect(locationOf(refused).searchParams.get('error')).toBe('access_denied');
+  const { rows } = await opened.inner.execute(
+    "SELECT outcome FROM oauth_consent_requests WHERE asked_scope = ''",
+  );
+  expect(rows).toEqual([{ outcome: 'void' }]);
+});
+
+// @shows AS-25.6
+test('a pushed request that another browser shows at the same time is not answered with an error too', async () => {
+  const url = await pushedNow(portal, client, { scope: 'notes:write' });
+  await portal.deny(GRACE, 'notes:write');
+  const grace = await portal.signedIn(GRACE);
+  const shown: Response[] = [];
+  meanwhile = async () => {
+    meanwhile = async () => {};
+    shown.push(await ada.visit(url));
+  };
+  const refused = await grace.get(url);
+  expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+  for (const page of shown) await expectAllowed(page);
+  expect(shown).toHaveLength(1);
+});

@@ -116,6 +116,11 @@ describe('an imported secret in plain text', () => {
     '{scrypt}$e0801$aaaaaaaaaaaaaaaa',
     '{sha256}aaaaaaaaaaaaaaaaaaaaaaa',
     '{pbkdf2@SpringSecurity_v5_8}aaaaaaaaaaaaaaaa',
+    '{SHA-1}aaaaaaaaaaaaaaaaaaaaaaaa',
+    '{SHA-256}aaaaaaaaaaaaaaaaaaaaaa',
+    '{MD4}aaaaaaaaaaaaaaaaaaaaaaaaaa',
+    '{MD5}aaaaaaaaaaaaaaaaaaaaaaaaaa',
+    '{ldap}{SSHA}aaaaaaaaaaaaaaaaaaa',
   ])('is refused if it looks like a hash: %s', async (secret) => {
     expect(await judge(record({ client_secret: secret }))).toBe(
       'client_secret looks like a hash; move it to client_secret_hash',

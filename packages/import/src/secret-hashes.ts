@@ -22,7 +22,7 @@ const LIKE_A_HASH: readonly RegExp[] = [
   // Django writes the first four, and the database of another Portico has the last one.
   /^(?:pbkdf2|bcrypt|argon2|scrypt|imported)\w*\$/,
   // Spring Security writes these.
-  /^\{(?:pbkdf2|bcrypt|argon2|scrypt|sha256)[\w@]*\}/,
+  /^\{(?:pbkdf2|bcrypt|argon2|scrypt|sha256|SHA|MD4|MD5|ldap)[\w@-]*\}/,
   /^sha256:/,
 ];
 const SECRET = /^[\x20-\x7E]{0,1024}$/;

@@ -95,7 +95,8 @@ export class Consent {
 
   /**
    * Saves a request that is answered with an error before it is shown, so that it cannot be shown
-   * or answered again. Has no effect if a request with this id was already saved.
+   * or answered again. Throws a page error if it was already shown to another person or in another
+   * browser.
    */
   async close(
     request: AuthorizationRequest,
@@ -103,8 +104,9 @@ export class Consent {
     visitor: Visitor,
     requestId: string,
   ): Promise<void> {
-    const saved = await this.#save(request, client, requestId, visitor, []);
-    if (saved !== null) await this.#saved.end(saved);
+    const closed = { ...request, outcome: 'void' } as const;
+    if ((await this.#save(closed, client, requestId, visitor, [])) === null)
+      await this.#saved.requireOwn(requestId, visitor);
   }
 
   /**
@@ -127,7 +129,7 @@ export class Consent {
    * `consent_ttl` seconds. Returns null if a request with this id already exists.
    */
   async #save(
-    request: AskedRequest,
+    request: AskedRequest & Partial<Pick<ConsentRequest, 'outcome'>>,
     client: Client,
     requestId: string,
     visitor: Visitor,
@@ -135,13 +137,13 @@ export class Consent {
   ): Promise<ConsentRequest | null> {
     const { store, pruning, clock, config } = this.#server;
     const consent: ConsentRequest = {
+      outcome: null,
       ...request,
       ...(client.registeredBy === 'document' ? { shownName: client.name } : {}),
       ...renewalOf(client),
       idHash: tokenHash(requestId),
       browserHash: tokenHash(visitor.browserSecret),
       asked: { person: visitor.user.reference, scopes: shown },
-      outcome: null,
       expiresAt: clock() + config.consent_ttl * 1000,
     };
     const isSaved = await store.consentRequests.insertConsentRequest(consent);
