@@ -9,7 +9,7 @@ import { isLiteralTarget } from '../../http/request-target.ts';
 import { OF_THE_BODY } from '../replaced-body.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../../http/request-id.ts';
 import type { Dispatched } from '../fetch/dispatch.ts';
-import { incomingRequest, type SourceBody } from './incoming-request.ts';
+import { bytesOfChunk, incomingRequest, type SourceBody } from './incoming-request.ts';
 import { answerFromReply, answerFromResponse, inOnePiece, type SentAnswer } from './sent-answer.ts';
 
 /**
@@ -206,11 +206,11 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      source.on('data', (chunk: Uint8Array) => {
+      source.on('data', (chunk: Buffer | string) => {
         // Do not pause a discarded body. It would stay paused forever, because nothing reads it any
         // longer.
         if (discarding.has(source)) return;
-        controller.enqueue(chunk);
+        controller.enqueue(bytesOfChunk(chunk, source));
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
       });
       source.pause();
@@ -247,8 +247,8 @@ function discard(source: Readable): void {
   if (source.readableEnded || source.destroyed || discarding.has(source)) return;
   discarding.add(source);
   let discarded = 0;
-  source.on('data', (chunk: Uint8Array) => {
-    discarded += chunk.byteLength;
+  source.on('data', ({ length }: Buffer | string) => {
+    discarded += length;
     if (discarded > MOST_DISCARDED) source.destroy();
   });
   source.resume();
