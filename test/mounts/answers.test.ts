@@ -76,12 +76,20 @@ function serverOf({ left, cancelled }: Seen): AuthorizationServer {
         methods: ['GET'],
         async handle(request: Request) {
           request.signal.addEventListener('abort', () => left.resolve());
-          const headers = { 'Content-Type': 'text/event-stream' };
+          const headers = { 'Content-Type': 'text/event-stream; charset=utf-8' };
           const body = new ReadableStream({
             start: (controller) => controller.enqueue(new TextEncoder().encode('data: first\n\n')),
             cancel: () => cancelled.resolve(),
           });
           return new Response(body, { headers });
+        },
+      },
+      {
+        name: 'untyped',
+        path: '/untyped',
+        methods: ['GET'],
+        async handle() {
+          return new Response(new Blob(['of ', 'no type']).stream());
         },
       },
       {
@@ -280,7 +288,8 @@ describe.each(WAYS)('a response of Portico in $name', (way) => {
     'to %s has no leftover body or headers of the application, and every cookie once',
     async (method) => {
       const { url } = await startWay(way);
-      const response = await fetch(`${url}/shown`, { method });
+      const headers = { 'X-Request-Id': 'the-one' };
+      const response = await fetch(`${url}/shown`, { method, headers });
       expect([response.status, response.headers.get('content-type')]).toEqual([201, 'text/plain']);
       expect(await response.text()).toBe(method === 'GET' ? 'read 0' : '');
       expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
@@ -311,6 +320,19 @@ describe.each(WAYS)('a response of Portico in $name', (way) => {
     ]);
     expect(await response.json()).toBeTypeOf('object');
     expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
+  });
+
+  test('that is not an event stream arrives completely, even without a Content-Type', async () => {
+    const { url } = await startWay(way);
+    const untyped = await fetch(`${url}/untyped`);
+    expect([untyped.status, await untyped.text()]).toEqual([200, 'of no type']);
+  });
+
+  test('to HEAD ends at once if the response to GET is an event stream', async () => {
+    const { url } = await startWay(way);
+    const head = await fetch(`${url}/streamed`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect((await fetch(`${url}/shown`)).status).toBe(201);
   });
 
   test('arrives completely after a large request body', async () => {
@@ -362,6 +384,24 @@ describe.each(WAYS)('a failing token look-up, in $name', (way) => {
     );
     // The status 401 means that the handler ran.
     expect([500, 'cut off']).toContain(answered);
+  });
+});
+
+describe.each(WAYS)('an unavailable token look-up, in $name', (way) => {
+  // @shows AS-12.21
+  test('is the response of every request, and its handler does not run', async () => {
+    const unavailable: Pick<AuthorizationServer, 'lookUpToken'> = {
+      lookUpToken: async () => ({
+        failure: Response.json({ error: 'temporarily_unavailable' }, { status: 503 }),
+      }),
+    };
+    const { url } = await startWay(way, { ...serverOf(startSeen()), ...unavailable });
+    const answer = await fetch(`${url}/api/refused`);
+    // The status 401 means that the handler ran.
+    expect([answer.status, await answer.json()]).toEqual([
+      503,
+      { error: 'temporarily_unavailable' },
+    ]);
   });
 });
 
@@ -464,6 +504,16 @@ describe('a request body that a parser of the application has read', () => {
     },
   );
 
+  test('contains numbers and other values of the parser as text', async () => {
+    const parsed = { a: 7, b: true, c: [1, 'x'] };
+    const read = await readBehind(leaving(parsed), { headers: FORM, body: 'a=7' });
+    expect(read).toBe('a=7&b=true&c=1&c=x');
+  });
+
+  test('is empty if the parser returns a value without a name', async () => {
+    expect(await readBehind(leaving(7), { headers: FORM, body: '7' })).toBe('');
+  });
+
   test('is empty if the parser returns null or it cannot be serialized', async () => {
     const circular: Record<string, unknown> = {};
     circular['a'] = circular;
@@ -542,6 +592,38 @@ test('in Fastify, cookies set by Express middleware are kept, before those of th
   expect(headers['set-cookie']).toEqual(['before=1', 'too=2', 'reply=3', ...COOKIES]);
 });
 
+test('an endpoint receives the original request of Fastify', async () => {
+  const endpoint = {
+    name: 'asking',
+    path: '/asking',
+    methods: ['GET'],
+    handle: async (request: Request) => new Response(ofFastify.fastifyRequest(request).originalUrl),
+  };
+  const app = Fastify();
+  await app.register(
+    ofFastify.portico({ ...serverOf(startSeen()), endpoints: [endpoint] } as AuthorizationServer),
+  );
+  expect((await app.inject('/asking?a=1')).body).toBe('/asking?a=1');
+});
+
+describe('portico() in Fastify', () => {
+  test('refuses a prefix, below which its endpoints would not be found', async () => {
+    const app = Fastify();
+    const registered = async () => {
+      await app.register(ofFastify.portico(serverOf(startSeen())), { prefix: '/auth' });
+    };
+    await expect(registered()).rejects.toThrow('is registered below the prefix /auth');
+  });
+
+  test('refuses to start if the application has a route with the path of an endpoint', async () => {
+    const app = Fastify().get('/shown', async () => 'mine');
+    const registered = async () => {
+      await app.register(ofFastify.portico(serverOf(startSeen())));
+    };
+    await expect(registered()).rejects.toMatchObject({ code: 'FST_ERR_DUPLICATED_ROUTE' });
+  });
+});
+
 test('in Fastify, a path with a trailing slash can be treated like the path without it', async () => {
   const server = serverOf(startSeen());
   const [shown] = server.endpoints;
@@ -612,10 +694,10 @@ describe('a request whose header fields are only in `headers`, as on AWS Lambda,
     path: '/seen',
     methods: ['POST'],
     handle: async (request: Request) => {
-      const [type, cookie, lists] = ['content-type', 'cookie', 'x-list'].map((name) =>
-        request.headers.get(name),
+      const [type, cookie, lists, none] = ['content-type', 'cookie', 'x-list', 'x-none'].map(
+        (name) => request.headers.get(name),
       );
-      return Response.json({ type, cookie, lists, body: await request.text() });
+      return Response.json({ type, cookie, lists, none, body: await request.text() });
     },
   };
   const server = {
@@ -635,7 +717,7 @@ describe('a request whose header fields are only in `headers`, as on AWS Lambda,
 
   test.each(ADAPTED)('%s', async (_, listener) => {
     const listening = createServer((incoming, outgoing) => {
-      const headers = { ...incoming.headers, 'x-list': ['a', 'b'] };
+      const headers = { ...incoming.headers, 'x-list': ['a', 'b'], 'x-none': undefined };
       Object.assign(incoming, { headers, rawHeaders: [] });
       listener(incoming, outgoing);
     }).listen(0, '127.0.0.1');
@@ -649,6 +731,7 @@ describe('a request whose header fields are only in `headers`, as on AWS Lambda,
       type: 'application/x-www-form-urlencoded',
       cookie: 'a=1; b=2',
       lists: 'a, b',
+      none: null,
       body: 'a=1',
     });
   });

@@ -440,7 +440,10 @@ describe.each(WAYS)('a custom endpoint of a feature in %s', (framework, start) =
     const limited = async () => new Response('later', { status: 429 });
     const endpoints = server.endpoints.map((endpoint) => wrap(endpoint, limited));
     const { url } = await started(async () => 'read', { ...server, endpoints });
-    expect((await fetch(url)).status).toBe(429);
+    const answer = await fetch(url);
+    expect(answer.status).toBe(429);
+    // Express and node:http send the body in one piece, so that a session is saved before it.
+    if (framework !== 'Fastify') expect(answer.headers.get('content-length')).toBe('5');
   });
 
   test.each(['answers with a reply', 'is wrapped'])(
