@@ -158,6 +158,20 @@ class Stacked {
 Controller('stacked')(Stacked);
 decorate(Stacked, 'list', Get(), RequireScope('notes:write'), RequireScope('notes:read'));
 
+/** Protects its handlers only with the decorator, and does not use the token. */
+class Guarded {
+  any() {
+    return { names: [] };
+  }
+  scoped() {
+    return { names: [] };
+  }
+}
+Controller('guarded')(Guarded);
+RequireScope()(Guarded);
+decorate(Guarded, 'any', Get('any'));
+decorate(Guarded, 'scoped', Get('scoped'), RequireScope('notes:read'));
+
 class Derived extends Both {
   own() {
     return { names: [nameOf(token())] };
@@ -205,7 +219,7 @@ function applicationOf(portico: DynamicModule): Type {
   }
   Module({
     imports: [portico],
-    controllers: [Notes, Both, Stacked, Derived, Tenants],
+    controllers: [Notes, Both, Stacked, Guarded, Derived, Tenants],
     providers: [People, PerRequest, OfTenant, Resolver],
   })(App);
   return App;
@@ -338,6 +352,61 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     }
     expect((await get('/api/notes/written', ada)).status).toBe(200);
     expect((await get('/api/notes/written', nothing)).status).toBe(403);
+  });
+
+  // @shows AS-12.10
+  test.each([false, true])(
+    'lets no request without a usable token through the decorator alone, with challenge: %s',
+    async (challenge) => {
+      const challenging = await startPortal({
+        config: (url) => ({ oauth_server: { challenge, audience: `${url}/api` } }),
+      });
+      const other = await NestFactory.create(
+        applicationOf(PorticoModule.forRoot({ server: challenging.server })),
+        adapter(),
+        { logger: false },
+      );
+      await other.listen(0, '127.0.0.1');
+      const refused = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+        const response = await fetch(`${await other.getUrl()}/guarded/${path}`, { headers });
+        return [response.status, response.headers.get('www-authenticate')];
+      };
+      const at = challenge
+        ? `resource_metadata="${challenging.url}/.well-known/oauth-protected-resource/api"`
+        : null;
+      for (const headers of [{}, { Authorization: 'Bearer x' }]) {
+        const [status, challenges] = await refused('any', headers);
+        expect(status).toBe(401);
+        if (at !== null) expect(challenges).toContain(at);
+      }
+      expect(await refused('scoped')).toEqual([
+        401,
+        at === null ? 'Bearer realm="oauth"' : `Bearer realm="oauth", scope="notes:read", ${at}`,
+      ]);
+      await other.close();
+      await challenging.close();
+    },
+  );
+
+  test('looks up the token once for a request with decorators of its class and its handler', async () => {
+    let lookUps = 0;
+    const counting: AuthorizationServer = {
+      ...portal.server,
+      lookUpToken: (...asked) => {
+        lookUps += 1;
+        return portal.server.lookUpToken(...asked);
+      },
+    };
+    const other = await NestFactory.create(
+      applicationOf(PorticoModule.forRoot({ server: counting })),
+      adapter(),
+      { logger: false },
+    );
+    await other.listen(0, '127.0.0.1');
+    const headers = { Authorization: `Bearer ${ada}` };
+    expect((await fetch(`${await other.getUrl()}/both`, { headers })).status).toBe(200);
+    expect(lookUps).toBe(1);
+    await other.close();
   });
 
   test('requires the scopes of both the controller and the handler', async () => {

@@ -292,6 +292,9 @@ describe.each(WAYS)('a response of Portico in $name', (way) => {
       const response = await fetch(`${url}/shown`, { method, headers });
       expect([response.status, response.headers.get('content-type')]).toEqual([201, 'text/plain']);
       expect(await response.text()).toBe(method === 'GET' ? 'read 0' : '');
+      // In Hono, the server adds the id of the request, and this one has none.
+      if (!way.name.startsWith('Hono'))
+        expect(response.headers.get('x-request-id')).toBe('the-one');
       expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
       const cookies = response.headers
         .getSetCookie()

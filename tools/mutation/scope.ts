@@ -537,6 +537,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: ['packages/portico/src/mounts/**/*.ts'],
     tests: [
       'test/fetch.test.ts',
+      'test/exposed-headers.test.ts',
+      'test/mounts/leaving.test.ts',
       'test/mounts/challenges.test.ts',
       'test/mounts/resources.test.ts',
       'test/mounts/bound-tokens.test.ts',
@@ -550,6 +552,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/next.test.ts',
       'test/pushed-mounts.test.ts',
       'test/error-answers.test.ts',
+      'test/presented-tokens.test.ts',
     ],
   },
   console: {
