@@ -659,14 +659,14 @@ test('a response that Express can no longer send is reported as an error of the 
   expect(errors).toMatchObject([{ code: 'ERR_HTTP_HEADERS_SENT' }]);
 });
 
-test('node:http passes on an HTTP/2 request without its pseudo-headers', async () => {
-  const endpoint = {
-    name: 'seen',
-    path: '/seen',
-    methods: ['GET'],
-    handle: async ({ url, headers }: Request) =>
-      Response.json({ url, sent: headers.get('x-sent') }),
-  };
+/** Starts an HTTP/2 server with this endpoint. Returns the body of its response to a request. */
+async function overHttp2(
+  path: string,
+  handle: (request: Request) => Promise<Response>,
+  sent: Readonly<Record<string, string>>,
+  body?: string,
+): Promise<unknown> {
+  const endpoint = { name: 'seen', path: '/seen', methods: ['GET', 'POST'], handle };
   const server = {
     origin: 'http://localhost',
     endpoints: [endpoint],
@@ -676,9 +676,13 @@ test('node:http passes on an HTTP/2 request without its pseudo-headers', async (
     // The types require more members than the code uses.
     const asked = incoming as Http2ServerRequest & IncomingMessage;
     const answered = outgoing as Http2ServerResponse & ServerResponse;
-    mounted
-      .handle(asked, answered)
-      .catch(() => outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+    const answer = () => {
+      mounted
+        .handle(asked, answered)
+        .catch(() => outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+    };
+    if (body === undefined) answer();
+    else incoming.resume().once('end', answer);
   });
   listening.listen(0, '127.0.0.1');
   await once(listening, 'listening');
@@ -687,8 +691,31 @@ test('node:http passes on an HTTP/2 request without its pseudo-headers', async (
     session.destroy();
     listening.close();
   });
-  const body = await text(session.request({ ':path': '/seen?a=1', 'x-sent': 'yes' }));
-  expect(JSON.parse(body)).toEqual({ url: 'http://localhost/seen?a=1', sent: 'yes' });
+  const method = body === undefined ? 'GET' : 'POST';
+  const stream = session.request({ ':path': path, ':method': method, ...sent });
+  stream.end(body);
+  return JSON.parse(await text(stream));
+}
+
+test('node:http passes on an HTTP/2 request without its pseudo-headers', async () => {
+  const seen = async ({ url, headers }: Request) =>
+    Response.json({ url, sent: headers.get('x-sent') });
+  expect(await overHttp2('/seen?a=1', seen, { 'x-sent': 'yes' })).toEqual({
+    url: 'http://localhost/seen?a=1',
+    sent: 'yes',
+  });
+});
+
+// HTTP/2 has no Transfer-Encoding, and Content-Length is optional.
+test('a body of an HTTP/2 request that other code has read is an error', async () => {
+  const read = async (request: Request) =>
+    Response.json(
+      await request.text().then(
+        () => 'read',
+        (error: Error) => error.message,
+      ),
+    );
+  expect(await overHttp2('/seen', read, {}, 'a=1')).toMatch(/^The body was read from the request/);
 });
 
 describe('a request whose header fields are only in `headers`, as on AWS Lambda, keeps all of them', () => {

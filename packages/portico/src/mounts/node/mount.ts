@@ -188,9 +188,16 @@ function bodyInit(body: NonNullable<SourceBody>): { readonly body: BodyInit } {
   return Object.assign({ body: stream }, { duplex: 'half' });
 }
 
-/** Whether the client has sent a body (RFC 9112 section 6.3). */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+/**
+ * Whether the client has sent the body that other code has read (RFC 9112 section 6.3). HTTP/2
+ * needs no header for a body (RFC 9113 section 8.1).
+ */
+function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
+  return (
+    httpVersionMajor > 1 ||
+    headers['transfer-encoding'] !== undefined ||
+    Number(headers['content-length'] ?? 0) > 0
+  );
 }
 
 /** Returns a body that fails with this error when it is read. */
