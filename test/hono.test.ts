@@ -145,7 +145,12 @@ describe('a refusal by token() in Hono', () => {
 
   test('is not passed to the handler of bearerErrors(), which gets all other errors', async () => {
     const seen: unknown[] = [];
-    const app = refusing()
+    const app = new Hono()
+      .use(async (c, next) => {
+        c.header('Cache-Control', 'public');
+        await next();
+      })
+      .route('/', refusing())
       .get('/fire', () => {
         throw new Error('the oven is on fire');
       })
@@ -155,7 +160,8 @@ describe('a refusal by token() in Hono', () => {
           return c.text(error.message, 503);
         }),
       );
-    expect((await app.request('/')).status).toBe(401);
+    const refused = await app.request('/');
+    expect([refused.status, refused.headers.get('cache-control')]).toEqual([401, 'no-store']);
     expect(seen).toEqual([]);
     const answer = await app.request('/fire');
     expect([answer.status, await answer.text()]).toEqual([503, 'the oven is on fire']);

@@ -129,7 +129,7 @@ class Notes {
     const outgoing = 'raw' in reply ? reply.raw : reply;
     outgoing.writeHead(200, { 'Content-Length': '100' });
     await new Promise((resolve) => outgoing.write('begun', resolve));
-    token().requireScope('notes:delete');
+    token().requireScope('notes:write');
   }
 }
 Dependencies(People, PerRequest)(Notes);
@@ -297,7 +297,10 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   });
 
   test('closes the connection if a refusal comes after the handler started its response', async () => {
-    const response = await get('/api/notes/begun', ada);
+    const { access_token: narrow } = await obtainTokens(portal, client, ADA, {
+      scope: 'notes:read',
+    });
+    const response = await get('/api/notes/begun', narrow);
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow('terminated');
     expect((await get('/api/notes', ada)).status).toBe(200);
@@ -379,6 +382,8 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
         expect(status).toBe(401);
         if (at !== null) expect(challenges).toContain(at);
       }
+      if (at === null)
+        expect((await refused('scoped', { Authorization: 'Bearer x' }))[1]).not.toContain('scope=');
       expect(await refused('scoped')).toEqual([
         401,
         at === null ? 'Bearer realm="oauth"' : `Bearer realm="oauth", scope="notes:read", ${at}`,

@@ -496,6 +496,19 @@ test.each([99, 199, 600, 204, 205, 304])(
   },
 );
 
+test('reads the text that a parser of Koa has kept, as it was sent', async () => {
+  handler = (asked) => asked.text();
+  const app = new Koa().use(bodyParser()).use(ofKoa.portico(createServerWithFeature()));
+  const listening = app.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  onTestFinished(() => void listening.close());
+  const { port } = listening.address() as AddressInfo;
+  const headers = { 'Content-Type': 'application/json' };
+  const init = { method: 'POST', headers, body: '{ "a": 1,  "a": 2 }' };
+  const response = await fetch(`http://127.0.0.1:${port}${PATH}`, init);
+  expect(await response.json()).toBe(init.body);
+});
+
 describe('a body that the application has replaced with another stream', () => {
   /** Starts Express with this stream as the body of each request. Returns the URL. */
   async function startedWith(source: Readable): Promise<string> {
