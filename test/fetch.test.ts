@@ -173,7 +173,7 @@ describe('routing of requests', () => {
     const endpoint = {
       name: 'one',
       path: '/one',
-      methods: ['GET'],
+      methods: ['GET'] as const,
       handle: async () => new Response(),
     };
     const handling = createHandler({ endpoints: [endpoint] }, { endpoints: [], host: { log } });
