@@ -501,6 +501,23 @@ describe('the Nest module', () => {
     await app.close();
   });
 
+  test('protects the controllers of modules that do not import it', async () => {
+    const App = moduleOf({
+      imports: [
+        PorticoModule.forRoot({ server: portal.server }),
+        moduleOf({ controllers: [Guarded] }),
+      ],
+    });
+    const app = await NestFactory.create(App, new ExpressAdapter(), quiet);
+    await app.listen(0, '127.0.0.1');
+    const status = async (headers: Readonly<Record<string, string>>) =>
+      (await fetch(`${await app.getUrl()}/guarded/any`, { headers })).status;
+    expect([await status({}), await status({ Authorization: `Bearer ${ada}` })]).toEqual([
+      401, 200,
+    ]);
+    await app.close();
+  });
+
   test('works in a context without HTTP, such as a console command', async () => {
     const App = moduleOf({ imports: [PorticoModule.forRoot({ server: portal.server })] });
     const context = await NestFactory.createApplicationContext(App, quiet);

@@ -356,6 +356,7 @@ describe.each(WAYS)('a response of Portico in $name', (way) => {
     const reader = response.body?.getReader();
     expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: first\n\n');
     expect(response.headers.get('content-length')).toBeNull();
+    expect(response.headers.get('transfer-encoding')).toBe('chunked');
     leaving.abort();
     await Promise.all([left.promise, cancelled.promise]);
   });

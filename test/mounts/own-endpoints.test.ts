@@ -257,6 +257,11 @@ describe.each(WAYS)('a custom endpoint of a feature in %s', (framework, start) =
     expect(await (await fetch(url)).json()).toBe('');
   });
 
+  test('can read the rest of a GET request after its body', async () => {
+    const { url } = await started(async (asked) => [await asked.text(), asked.url]);
+    expect(await (await fetch(url)).json()).toEqual(['', `https://app.example${PATH}?a=%20b`]);
+  });
+
   test('reads an empty string from a GET request, even if the caller sent a body', async () => {
     const { port } = await started((request) => request.text());
     const headers = { 'Content-Type': 'a/b', 'Content-Length': 4 };
