@@ -53,7 +53,7 @@ const BEFORE = {
 
 let folder: string;
 let database: OpenedDatabase;
-/** What the endpoint does with its request. */
+/** What the endpoint does with its request. If it returns null, the reply has no body. */
 let handler: (request: Request) => Promise<unknown>;
 /** The header fields of its reply, and its status. */
 let fields: Readonly<Record<string, string>>;
@@ -68,12 +68,15 @@ const own = defineFeature({
   endpoints: [{ name: 'own_endpoint', path: PATH, methods: ['GET', 'POST'] }],
   start: () => ({
     handlers: () => ({
-      own_endpoint: async (request) => ({
-        status,
-        headers: fields,
-        cookies: ['own=1', 'more=2'],
-        body: JSON.stringify((await handler(request)) ?? null),
-      }),
+      own_endpoint: async (request) => {
+        const body = await handler(request);
+        return {
+          status,
+          headers: fields,
+          cookies: ['own=1', 'more=2'],
+          body: body === null ? null : JSON.stringify(body ?? null),
+        };
+      },
     }),
   }),
 });
@@ -431,6 +434,24 @@ describe.each(WAYS)('a custom endpoint of a feature in %s', (framework, start) =
     fields = given;
     const { url } = await started(async () => 'read');
     expect((await fetch(url)).headers.get(name)).toBe(got);
+  });
+
+  test('sends a reply without a body, with its fields and cookies', async () => {
+    fields = { 'X-Own': 'a', Vary: 'Accept' };
+    const { url } = await started(async () => null);
+    const { headers, body } = await fetch(url);
+    expect([headers.get('x-own'), headers.get('vary')]).toEqual(['a', 'Cookie, Accept']);
+    expect(headers.getSetCookie()).toEqual(['before=1', 'own=1', 'more=2']);
+    expect(await new Response(body).text()).toBe('');
+    fields = { 'Set-Cookie': 'third=3' };
+    const cookies = (await fetch(url)).headers.getSetCookie();
+    expect(cookies).toEqual(['before=1', 'third=3', 'own=1', 'more=2']);
+  });
+
+  test('does not change the cookies of the application if a reply has none', async () => {
+    const { url } = await started(async () => 'not asked');
+    const { headers } = await fetch(new URL('/.well-known/jwks.json', url));
+    expect(headers.getSetCookie()).toEqual(['before=1']);
   });
 
   test.each([
