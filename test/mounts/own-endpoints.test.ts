@@ -159,7 +159,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   process.off('uncaughtException', hear);
-  expect(unheard).toEqual([]);
 });
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-own-endpoints-'));
@@ -313,7 +312,7 @@ describe.each(WAYS)('a custom endpoint of a feature in %s', (framework, start) =
       headers: { 'Content-Type': 'a/b' },
       body: 'x'.repeat(2_000_000),
     };
-    expect(await (await fetch(url, init)).json()).toBe(true);
+    expect([await (await fetch(url, init)).json(), unheard]).toEqual([true, []]);
   });
 
   test('is notified by the signal when the caller disconnects', async () => {
@@ -469,7 +468,7 @@ describe.each(WAYS)('a custom endpoint of a feature in %s', (framework, start) =
     const answer = await fetch(url);
     expect(answer.status).toBe(429);
     // Express and node:http send the body in one piece, so that a session is saved before it.
-    if (framework !== 'Fastify') expect(answer.headers.get('content-length')).toBe('5');
+    expect(answer.headers.get('content-length')).toBe(framework === 'Fastify' ? null : '5');
   });
 
   test.each(['answers with a reply', 'is wrapped'])(
