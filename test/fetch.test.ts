@@ -167,6 +167,13 @@ describe('routing of requests', () => {
     expect([refused?.status, refused?.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
+  test('leaves a path that ends like that of an endpoint to the application, also without a log', async () => {
+    const endpoint = { name: 'one', path: '/one', handle: async () => new Response('in') };
+    const handling = createHandler({ endpoints: [{ ...endpoint, methods: ['GET'] }] });
+    expect(await handling(new Request(`${ISSUER}/below/one`))).toBeNull();
+    expect(await (await handling(new Request(`${ISSUER}/one`)))?.text()).toBe('in');
+  });
+
   test('logs the refusal of a method to the host of the first server that has one', async () => {
     const lines: unknown[] = [];
     const log = { ...server.host.log, info: (...line: unknown[]) => void lines.push(line) };
