@@ -39,14 +39,15 @@ export class MountedEndpoints {
   readonly #endpoints: readonly Endpoint[];
   readonly #log: Log | undefined;
   /**
-   * Whether the warning is no longer needed, because a request has reached an endpoint or the
-   * warning has been logged.
+   * Whether the warning is no longer needed: a request has reached an endpoint, the warning has
+   * been logged, or there is no log.
    */
-  #isPlaced = false;
+  #isPlaced: boolean;
 
   constructor(mounted: readonly Mountable[]) {
     this.#endpoints = mounted.flatMap((each) => each.endpoints);
     this.#log = mounted.find(({ host }) => host !== undefined)?.host?.log;
+    this.#isPlaced = this.#log === undefined;
     for (const each of mounted) each.mounted?.();
   }
 
