@@ -392,24 +392,6 @@ describe.each(WAYS)('a failing token look-up, in $name', (way) => {
   });
 });
 
-describe.each(WAYS)('an unavailable token look-up, in $name', (way) => {
-  // @shows AS-12.21
-  test('is the response of every request, and its handler does not run', async () => {
-    const unavailable: Pick<AuthorizationServer, 'lookUpToken'> = {
-      lookUpToken: async () => ({
-        failure: Response.json({ error: 'temporarily_unavailable' }, { status: 503 }),
-      }),
-    };
-    const { url } = await startWay(way, { ...serverOf(startSeen()), ...unavailable });
-    const answer = await fetch(`${url}/api/refused`);
-    // The status 401 means that the handler ran.
-    expect([answer.status, await answer.json()]).toEqual([
-      503,
-      { error: 'temporarily_unavailable' },
-    ]);
-  });
-});
-
 describe('an endpoint is found by the original path, even if the application has changed it', () => {
   const exchanged = (target = '') =>
     target.replace(/shown|renamed/, (name) => (name === 'shown' ? 'renamed' : 'shown'));
