@@ -152,6 +152,53 @@ describe('routing of requests', () => {
     });
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
     expect(refused.headers.get('x-request-id')).toBe('the-one');
+    expect(await refused.json()).toEqual({ error: 'invalid_request' });
+  });
+
+  test('lists only methods in Allow for which an endpoint does not refuse every request', async () => {
+    const endpoint = { name: 'shared', path: '/shared', handle: async () => new Response('in') };
+    const endpoints = [
+      { ...endpoint, methods: ['POST'] },
+      { ...endpoint, methods: ['GET'], refusesMethods: true },
+    ] as const;
+    const refused = await createHandler({ endpoints })(
+      new Request(`${ISSUER}/shared`, { method: 'PUT' }),
+    );
+    expect([refused?.status, refused?.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  test('leaves a path that ends like that of an endpoint to the application, also without a log', async () => {
+    const endpoint = { name: 'one', path: '/one', handle: async () => new Response('in') };
+    const handling = createHandler({ endpoints: [{ ...endpoint, methods: ['GET'] }] });
+    expect(await handling(new Request(`${ISSUER}/below/one`))).toBeNull();
+    expect(await (await handling(new Request(`${ISSUER}/one`)))?.text()).toBe('in');
+  });
+
+  test('logs the refusal of a method to the host of the first server that has one', async () => {
+    const lines: unknown[] = [];
+    const log = { ...server.host.log, info: (...line: unknown[]) => void lines.push(line) };
+    const endpoint = {
+      name: 'one',
+      path: '/one',
+      methods: ['GET'] as const,
+      handle: async () => new Response(),
+    };
+    const handling = createHandler({ endpoints: [endpoint] }, { endpoints: [], host: { log } });
+    const headers = { 'X-Request-Id': 'the-one' };
+    await handling(new Request(`${ISSUER}/one`, { method: 'PUT', headers }));
+    expect(lines).toEqual([
+      [
+        '{endpoint} refused: {error} ({detail})',
+        {
+          endpoint: 'one',
+          requestId: 'the-one',
+          error: 405,
+          detail: 'the endpoint at this path does not accept the method of the request',
+          clientId: null,
+          address: null,
+        },
+      ],
+    ]);
   });
 
   // @shows AS-6.14

@@ -103,6 +103,7 @@ describe('a refusal by token() in Hono', () => {
     onTestFinished(() => printed.mockRestore());
     const answer = await refusing().request('/');
     expect([answer.status, challenge(answer)]).toEqual([401, 'Bearer realm="oauth"']);
+    expect(answer.headers.get('content-type')).toBe('application/json');
     expect(printed).not.toHaveBeenCalled();
   });
 
@@ -115,6 +116,69 @@ describe('a refusal by token() in Hono', () => {
     const answer = await app.request('/');
     expect([answer.status, challenge(answer)]).toEqual([401, 'Bearer realm="oauth"']);
     expect(seen).toEqual([expect.any(BearerError)]);
+  });
+
+  test('replaces the response of an error handler with another status', async () => {
+    const answer = await refusing()
+      .onError((_, c) => c.text('Something went wrong', 500))
+      .request('/');
+    expect([answer.status, challenge(answer)]).toEqual([401, 'Bearer realm="oauth"']);
+    expect(await answer.json()).toHaveProperty('error');
+  });
+
+  test('is 401 if an error handler throws it again, and other errors that it throws stay errors', async () => {
+    const app = refusing()
+      .get('/fire', () => {
+        throw new Error('the oven is on fire');
+      })
+      .onError((error) => {
+        throw error;
+      });
+    const answer = await app.request('/');
+    expect([answer.status, challenge(answer)]).toEqual([401, 'Bearer realm="oauth"']);
+    const { message } = await Promise.resolve(app.request('/fire')).then(
+      () => new Error('there was a response'),
+      (error: Error) => error,
+    );
+    expect(message).toBe('the oven is on fire');
+  });
+
+  test('is not passed to the handler of bearerErrors(), which gets all other errors', async () => {
+    const seen: unknown[] = [];
+    const app = new Hono()
+      .use(async (c, next) => {
+        c.header('Cache-Control', 'public');
+        await next();
+      })
+      .route('/', refusing())
+      .get('/fire', () => {
+        throw new Error('the oven is on fire');
+      })
+      .onError(
+        bearerErrors((error, c) => {
+          seen.push(error);
+          return c.text(error.message, 503);
+        }),
+      );
+    const refused = await app.request('/');
+    expect([refused.status, refused.headers.get('cache-control')]).toEqual([401, 'no-store']);
+    expect(seen).toEqual([]);
+    const answer = await app.request('/fire');
+    expect([answer.status, await answer.text()]).toEqual([503, 'the oven is on fire']);
+  });
+
+  test('looks up the token with the request of Hono, which may contain a proof', async () => {
+    const given: Request[] = [];
+    const looking = {
+      async lookUpToken(_: string | null, asked: () => Request) {
+        given.push(asked());
+        return { run: <T>(work: () => T) => work() };
+      },
+    } as unknown as Parameters<typeof bearer>[0];
+    const app = new Hono().use(bearer(looking)).get('/', (c) => c.text('in'));
+    const asked = new Request('http://localhost/', { headers: { DPoP: 'a proof' } });
+    await app.request(asked);
+    expect(given.map(({ headers }) => headers.get('dpop'))).toEqual(['a proof']);
   });
 
   test('is sent as compressed by a middleware in between', async () => {

@@ -129,7 +129,7 @@ class Notes {
     const outgoing = 'raw' in reply ? reply.raw : reply;
     outgoing.writeHead(200, { 'Content-Length': '100' });
     await new Promise((resolve) => outgoing.write('begun', resolve));
-    token().requireScope('notes:delete');
+    token().requireScope('notes:write');
   }
 }
 Dependencies(People, PerRequest)(Notes);
@@ -168,6 +168,20 @@ class Stacked {
 }
 Controller('stacked')(Stacked);
 decorate(Stacked, 'list', Get(), RequireScope('notes:write'), RequireScope('notes:read'));
+
+/** Protects its handlers only with the decorator, and does not use the token. */
+class Guarded {
+  any() {
+    return { names: [] };
+  }
+  scoped() {
+    return { names: [] };
+  }
+}
+Controller('guarded')(Guarded);
+RequireScope()(Guarded);
+decorate(Guarded, 'any', Get('any'));
+decorate(Guarded, 'scoped', Get('scoped'), RequireScope('notes:read'));
 
 class Derived extends Both {
   own() {
@@ -332,7 +346,10 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   });
 
   test('closes the connection if a refusal comes after the handler started its response', async () => {
-    const response = await get('/api/notes/begun', ada);
+    const { access_token: narrow } = await obtainTokens(portal, client, ADA, {
+      scope: 'notes:read',
+    });
+    const response = await get('/api/notes/begun', narrow);
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow('terminated');
     expect((await get('/api/notes', ada)).status).toBe(200);
@@ -387,6 +404,66 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     }
     expect((await get('/api/notes/written', ada)).status).toBe(200);
     expect((await get('/api/notes/written', nothing)).status).toBe(403);
+  });
+
+  // @shows AS-12.10
+  test.each([false, true])(
+    'lets no request without a usable token through the decorator alone, with challenge: %s',
+    async (challenge) => {
+      const challenging = await startPortal({
+        config: (url) => ({ oauth_server: { challenge, audience: `${url}/api` } }),
+      });
+      const other = await NestFactory.create(
+        moduleOf({
+          imports: [PorticoModule.forRoot({ server: challenging.server })],
+          controllers: [Guarded],
+        }),
+        adapter(),
+        { logger: false },
+      );
+      await other.listen(0, '127.0.0.1');
+      const refused = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+        const response = await fetch(`${await other.getUrl()}/guarded/${path}`, { headers });
+        return [response.status, response.headers.get('www-authenticate')];
+      };
+      const at = challenge
+        ? `resource_metadata="${challenging.url}/.well-known/oauth-protected-resource/api"`
+        : null;
+      for (const headers of [{}, { Authorization: 'Bearer x' }]) {
+        const [status, challenges] = await refused('any', headers);
+        expect(status).toBe(401);
+        expect(challenges).toContain(at ?? 'Bearer realm="oauth"');
+      }
+      const [, unusable] = await refused('scoped', { Authorization: 'Bearer x' });
+      expect(String(unusable).includes('scope=')).toBe(challenge);
+      expect(await refused('scoped')).toEqual([
+        401,
+        at === null ? 'Bearer realm="oauth"' : `Bearer realm="oauth", scope="notes:read", ${at}`,
+      ]);
+      await other.close();
+      await challenging.close();
+    },
+  );
+
+  test('looks up the token once for a request with decorators of its class and its handler', async () => {
+    let lookUps = 0;
+    const counting: AuthorizationServer = {
+      ...portal.server,
+      lookUpToken: (...asked) => {
+        lookUps += 1;
+        return portal.server.lookUpToken(...asked);
+      },
+    };
+    const other = await NestFactory.create(
+      applicationOf(PorticoModule.forRoot({ server: counting })),
+      adapter(),
+      { logger: false },
+    );
+    await other.listen(0, '127.0.0.1');
+    const headers = { Authorization: `Bearer ${ada}` };
+    expect((await fetch(`${await other.getUrl()}/both`, { headers })).status).toBe(200);
+    expect(lookUps).toBe(1);
+    await other.close();
   });
 
   test('requires the scopes of both the controller and the handler', async () => {
@@ -473,6 +550,23 @@ describe('the Nest module', () => {
     const app = await NestFactory.create(App, new ExpressAdapter(), quiet);
     await app.init();
     expect(app.get(Asking).server).toBe(portal.server);
+    await app.close();
+  });
+
+  test('protects the controllers of modules that do not import it', async () => {
+    const App = moduleOf({
+      imports: [
+        PorticoModule.forRoot({ server: portal.server }),
+        moduleOf({ controllers: [Guarded] }),
+      ],
+    });
+    const app = await NestFactory.create(App, new ExpressAdapter(), quiet);
+    await app.listen(0, '127.0.0.1');
+    const status = async (headers: Readonly<Record<string, string>>) =>
+      (await fetch(`${await app.getUrl()}/guarded/any`, { headers })).status;
+    expect([await status({}), await status({ Authorization: `Bearer ${ada}` })]).toEqual([
+      401, 200,
+    ]);
     await app.close();
   });
 

@@ -1,5 +1,6 @@
 // @engines sqlite: the database makes no difference
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
 import { portico, type NextMount } from 'portico/next';
 import { BearerError, token, type AuthorizationServer } from 'portico';
 import { newDpopKey } from './support/dpop.ts';
@@ -46,16 +47,18 @@ describe('the Next route handlers', () => {
 
   test('start one server per process at the first request, however often Next loads the module', async () => {
     let starts = 0;
+    const name = randomUUID();
     const load = () =>
       portico(async () => {
         starts += 1;
         return [portal.server];
-      }, 'once');
+      }, name);
     const modules = [load(), load(), load()];
     expect(starts).toBe(0);
     const path = '/.well-known/jwks.json';
     await Promise.all(modules.map(({ handlers }) => handlers.GET(asked(path))));
-    await Promise.all(modules.map(({ server }) => server()));
+    const servers = await Promise.all(modules.map(({ server }) => server()));
+    expect(servers).toEqual([portal.server, portal.server, portal.server]);
     expect(starts).toBe(1);
   });
 
@@ -84,7 +87,7 @@ describe('the Next route handlers', () => {
       const error = failing.pop();
       if (error !== undefined) throw error;
       return [portal.server];
-    }, 'again');
+    }, randomUUID());
     await expect(handlers.GET(asked('/.well-known/jwks.json'))).rejects.toThrow('no database yet');
     expect((await handlers.GET(asked('/.well-known/jwks.json'))).status).toBe(200);
     expect(await server()).toBe(portal.server);
@@ -92,7 +95,7 @@ describe('the Next route handlers', () => {
 
   test('answer below the base path, and behind a discovery prefix', async () => {
     const below = await startPortal({ config: { base_path: '/auth' } });
-    const { handlers } = portico(async () => [below.server], 'below');
+    const { handlers } = portico(async () => [below.server], randomUUID());
     const status = async (path: string) => (await handlers.GET(asked(path))).status;
     expect(await status('/auth/.well-known/openid-configuration')).toBe(200);
     expect(await status('/.well-known/oauth-authorization-server/auth')).toBe(200);
@@ -141,7 +144,7 @@ describe('withToken', () => {
     try {
       const key = newDpopKey();
       const bound = await boundServiceToken(proving, key);
-      const { withToken } = portico(async () => [proving.server], 'proving');
+      const { withToken } = portico(async () => [proving.server], randomUUID());
       const needsOne = () => token().requireUsable();
       const sent = () => boundHeaders(key, 'GET', `${proving.url}/`, bound);
       const request = new Request(`${proving.url}/`, { headers: sent() });
@@ -161,7 +164,7 @@ describe('withToken', () => {
       ...portal.server,
       lookUpToken: async () => ({ failure: new Response(null, { status: 503 }) }),
     };
-    const { withToken } = portico(async () => [failing], 'failing');
+    const { withToken } = portico(async () => [failing], randomUUID());
     let ran = false;
     const work = () => {
       ran = true;
@@ -190,7 +193,7 @@ describe('withToken', () => {
         return work();
       },
     };
-    const { handlers, withToken } = portico(async () => [noting], 'noting');
+    const { handlers, withToken } = portico(async () => [noting], randomUUID());
     const [one, other] = [asked('/noting'), asked('/api/notes')];
     await handlers.GET(one);
     await withToken(other, async () => new Response('a route'));

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, get, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { portico } from 'portico/next';
-import { requestFrom, send } from 'portico/node';
+import { portico as mountedInNode, requestFrom, send } from 'portico/node';
 import { token } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jktOf, newDpopKey, requestWithProof } from './support/dpop.ts';
@@ -326,6 +326,26 @@ describe('a DPoP proof that is not accepted has its reason in the log:', () => {
     const { withToken } = portico(async () => [portal.server], 'a proof of headers alone');
     const asked = withToken(new Headers(headers), () => token().requireUsable());
     await expect(asked).rejects.toMatchObject({ code: 'invalid_dpop_proof', detail });
+  });
+
+  test('a proof for another target than that of the request in node:http', async () => {
+    const mount = mountedInNode(portal.server);
+    const server = createServer((incoming, outgoing) => {
+      const work = async () => {
+        token().requireUsable();
+        outgoing.end('in');
+      };
+      void mount.withToken(incoming, outgoing, work);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const statusOf = async (path: string, method = 'GET') => {
+      const headers = bound(portal, NOTES, boundToAda);
+      return (await fetch(`http://127.0.0.1:${port}${path}`, { method, headers })).status;
+    };
+    expect([await statusOf(NOTES), await statusOf(`${NOTES}?page=1`)]).toEqual([200, 200]);
+    expect([await statusOf(`${NOTES}/1`), await statusOf(NOTES, 'POST')]).toEqual([401, 401]);
+    server.close();
   });
 
   test('a proof for a request whose header was changed later', async () => {

@@ -76,12 +76,20 @@ function serverOf({ left, cancelled }: Seen): AuthorizationServer {
         methods: ['GET'],
         async handle(request: Request) {
           request.signal.addEventListener('abort', () => left.resolve());
-          const headers = { 'Content-Type': 'text/event-stream' };
+          const headers = { 'Content-Type': 'text/event-stream; charset=utf-8' };
           const body = new ReadableStream({
             start: (controller) => controller.enqueue(new TextEncoder().encode('data: first\n\n')),
             cancel: () => cancelled.resolve(),
           });
           return new Response(body, { headers });
+        },
+      },
+      {
+        name: 'untyped',
+        path: '/untyped',
+        methods: ['GET'],
+        async handle() {
+          return new Response(new Blob(['of ', 'no type']).stream());
         },
       },
       {
@@ -280,9 +288,13 @@ describe.each(WAYS)('a response of Portico in $name', (way) => {
     'to %s has no leftover body or headers of the application, and every cookie once',
     async (method) => {
       const { url } = await startWay(way);
-      const response = await fetch(`${url}/shown`, { method });
+      const headers = { 'X-Request-Id': 'the-one' };
+      const response = await fetch(`${url}/shown`, { method, headers });
       expect([response.status, response.headers.get('content-type')]).toEqual([201, 'text/plain']);
       expect(await response.text()).toBe(method === 'GET' ? 'read 0' : '');
+      // In Hono, the server adds the id of the request, and this one has none.
+      const id = way.name.startsWith('Hono') ? null : 'the-one';
+      expect(response.headers.get('x-request-id')).toBe(id);
       expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
       const cookies = response.headers
         .getSetCookie()
@@ -313,6 +325,19 @@ describe.each(WAYS)('a response of Portico in $name', (way) => {
     expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
   });
 
+  test('that is not an event stream arrives completely, even without a Content-Type', async () => {
+    const { url } = await startWay(way);
+    const untyped = await fetch(`${url}/untyped`);
+    expect([untyped.status, await untyped.text()]).toEqual([200, 'of no type']);
+  });
+
+  test('to HEAD ends at once if the response to GET is an event stream', async () => {
+    const { url } = await startWay(way);
+    const head = await fetch(`${url}/streamed`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect((await fetch(`${url}/shown`)).status).toBe(201);
+  });
+
   test('arrives completely after a large request body', async () => {
     const { url } = await startWay(way);
     const body = 'x'.repeat(3_000_000);
@@ -331,14 +356,16 @@ describe.each(WAYS)('a response of Portico in $name', (way) => {
     const reader = response.body?.getReader();
     expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: first\n\n');
     expect(response.headers.get('content-length')).toBeNull();
+    expect(response.headers.get('transfer-encoding')).toBe('chunked');
     leaving.abort();
     await Promise.all([left.promise, cancelled.promise]);
   });
 
   test('is cut off when its events fail, and the next request works', async () => {
-    const { url } = await startWay(way);
+    const { url, errors } = await startWay(way);
     const whole = fetch(`${url}/broken`).then((response) => response.text());
     await expect(whole).rejects.toBeInstanceOf(TypeError);
+    expect(errors.map(String).includes('Error: no more of it')).toBe(way.name === 'Koa');
     expect((await fetch(`${url}/shown`)).status).toBe(201);
   });
 });
@@ -482,6 +509,16 @@ describe('a request body that a parser of the application has read', () => {
     },
   );
 
+  test('contains numbers and other values of the parser as text', async () => {
+    const parsed = { a: 7, b: true, c: [1, 'x'] };
+    const read = await readBehind(leaving(parsed), { headers: FORM, body: 'a=7' });
+    expect(read).toBe('a=7&b=true&c=1&c=x');
+  });
+
+  test('is empty if the parser returns a value without a name', async () => {
+    expect(await readBehind(leaving(7), { headers: FORM, body: '7' })).toBe('');
+  });
+
   test('is empty if the parser returns null or it cannot be serialized', async () => {
     const circular: Record<string, unknown> = {};
     circular['a'] = circular;
@@ -560,6 +597,38 @@ test('in Fastify, cookies set by Express middleware are kept, before those of th
   expect(headers['set-cookie']).toEqual(['before=1', 'too=2', 'reply=3', ...COOKIES]);
 });
 
+test('an endpoint receives the original request of Fastify', async () => {
+  const endpoint = {
+    name: 'asking',
+    path: '/asking',
+    methods: ['GET'],
+    handle: async (request: Request) => new Response(ofFastify.fastifyRequest(request).originalUrl),
+  };
+  const app = Fastify();
+  await app.register(
+    ofFastify.portico({ ...serverOf(startSeen()), endpoints: [endpoint] } as AuthorizationServer),
+  );
+  expect((await app.inject('/asking?a=1')).body).toBe('/asking?a=1');
+});
+
+describe('portico() in Fastify', () => {
+  test('refuses a prefix, below which its endpoints would not be found', async () => {
+    const app = Fastify();
+    const registered = async () => {
+      await app.register(ofFastify.portico(serverOf(startSeen())), { prefix: '/auth' });
+    };
+    await expect(registered()).rejects.toThrow('is registered below the prefix /auth');
+  });
+
+  test('refuses to start if the application has a route with the path of an endpoint', async () => {
+    const app = Fastify().get('/shown', async () => 'mine');
+    const registered = async () => {
+      await app.register(ofFastify.portico(serverOf(startSeen())));
+    };
+    await expect(registered()).rejects.toMatchObject({ code: 'FST_ERR_DUPLICATED_ROUTE' });
+  });
+});
+
 test('in Fastify, a path with a trailing slash can be treated like the path without it', async () => {
   const server = serverOf(startSeen());
   const [shown] = server.endpoints;
@@ -592,14 +661,14 @@ test('a response that Express can no longer send is reported as an error of the 
   expect(errors).toMatchObject([{ code: 'ERR_HTTP_HEADERS_SENT' }]);
 });
 
-test('node:http passes on an HTTP/2 request without its pseudo-headers', async () => {
-  const endpoint = {
-    name: 'seen',
-    path: '/seen',
-    methods: ['GET'],
-    handle: async ({ url, headers }: Request) =>
-      Response.json({ url, sent: headers.get('x-sent') }),
-  };
+/** Starts an HTTP/2 server with this endpoint. Returns the body of its response to a request. */
+async function overHttp2(
+  path: string,
+  handle: (request: Request) => Promise<Response>,
+  sent: Readonly<Record<string, string>>,
+  body?: string,
+): Promise<unknown> {
+  const endpoint = { name: 'seen', path: '/seen', methods: ['GET', 'POST'], handle };
   const server = {
     origin: 'http://localhost',
     endpoints: [endpoint],
@@ -609,9 +678,13 @@ test('node:http passes on an HTTP/2 request without its pseudo-headers', async (
     // The types require more members than the code uses.
     const asked = incoming as Http2ServerRequest & IncomingMessage;
     const answered = outgoing as Http2ServerResponse & ServerResponse;
-    mounted
-      .handle(asked, answered)
-      .catch(() => outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+    const answer = () => {
+      mounted
+        .handle(asked, answered)
+        .catch(() => outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+    };
+    if (body === undefined) answer();
+    else incoming.resume().once('end', answer);
   });
   listening.listen(0, '127.0.0.1');
   await once(listening, 'listening');
@@ -620,8 +693,31 @@ test('node:http passes on an HTTP/2 request without its pseudo-headers', async (
     session.destroy();
     listening.close();
   });
-  const body = await text(session.request({ ':path': '/seen?a=1', 'x-sent': 'yes' }));
-  expect(JSON.parse(body)).toEqual({ url: 'http://localhost/seen?a=1', sent: 'yes' });
+  const method = body === undefined ? 'GET' : 'POST';
+  const stream = session.request({ ':path': path, ':method': method, ...sent });
+  stream.end(body);
+  return JSON.parse(await text(stream));
+}
+
+test('node:http passes on an HTTP/2 request without its pseudo-headers', async () => {
+  const seen = async ({ url, headers }: Request) =>
+    Response.json({ url, sent: headers.get('x-sent') });
+  expect(await overHttp2('/seen?a=1', seen, { 'x-sent': 'yes' })).toEqual({
+    url: 'http://localhost/seen?a=1',
+    sent: 'yes',
+  });
+});
+
+// HTTP/2 has no Transfer-Encoding, and Content-Length is optional.
+test('a body of an HTTP/2 request that other code has read is an error', async () => {
+  const read = async (request: Request) =>
+    Response.json(
+      await request.text().then(
+        () => 'read',
+        (error: Error) => error.message,
+      ),
+    );
+  expect(await overHttp2('/seen', read, {}, 'a=1')).toMatch(/^The body was read from the request/);
 });
 
 describe('a request whose header fields are only in `headers`, as on AWS Lambda, keeps all of them', () => {
@@ -630,10 +726,10 @@ describe('a request whose header fields are only in `headers`, as on AWS Lambda,
     path: '/seen',
     methods: ['POST'],
     handle: async (request: Request) => {
-      const [type, cookie, lists] = ['content-type', 'cookie', 'x-list'].map((name) =>
-        request.headers.get(name),
+      const [type, cookie, lists, none] = ['content-type', 'cookie', 'x-list', 'x-none'].map(
+        (name) => request.headers.get(name),
       );
-      return Response.json({ type, cookie, lists, body: await request.text() });
+      return Response.json({ type, cookie, lists, none, body: await request.text() });
     },
   };
   const server = {
@@ -653,7 +749,7 @@ describe('a request whose header fields are only in `headers`, as on AWS Lambda,
 
   test.each(ADAPTED)('%s', async (_, listener) => {
     const listening = createServer((incoming, outgoing) => {
-      const headers = { ...incoming.headers, 'x-list': ['a', 'b'] };
+      const headers = { ...incoming.headers, 'x-list': ['a', 'b'], 'x-none': undefined };
       Object.assign(incoming, { headers, rawHeaders: [] });
       listener(incoming, outgoing);
     }).listen(0, '127.0.0.1');
@@ -667,6 +763,7 @@ describe('a request whose header fields are only in `headers`, as on AWS Lambda,
       type: 'application/x-www-form-urlencoded',
       cookie: 'a=1; b=2',
       lists: 'a, b',
+      none: null,
       body: 'a=1',
     });
   });

@@ -539,6 +539,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/mounts/fetch/dispatch.test.ts',
       'packages/portico/src/mounts/node/sent-answer.test.ts',
       'test/fetch.test.ts',
+      'test/exposed-headers.test.ts',
+      'test/mounts/leaving.test.ts',
       'test/mounts/challenges.test.ts',
       'test/mounts/resources.test.ts',
       'test/mounts/bound-tokens.test.ts',
@@ -552,6 +554,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/next.test.ts',
       'test/pushed-mounts.test.ts',
       'test/error-answers.test.ts',
+      'test/presented-tokens.test.ts',
     ],
   },
   console: {

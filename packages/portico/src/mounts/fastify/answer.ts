@@ -25,8 +25,9 @@ export function answer(
     reply.removeHeader('set-cookie');
     for (const cookie of new Set([...before, ...cookies])) reply.header('set-cookie', cookie);
   }
+  // Do not pass a body to Fastify for HEAD: an event stream would never end.
+  if (body === null || reply.request.method === 'HEAD') return reply.send();
   // Always send a stream, because Fastify does not change the headers of a stream. For bytes,
   // Fastify would add a Content-Length. For text, it would change the Content-Type.
-  const isStream = body === null || body instanceof ReadableStream;
-  return reply.send(isStream ? (body ?? undefined) : Readable.from(Buffer.from(body)));
+  return reply.send(body instanceof ReadableStream ? body : Readable.from(Buffer.from(body)));
 }

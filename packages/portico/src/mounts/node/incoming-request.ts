@@ -83,15 +83,17 @@ const UTF8 = new TextDecoder();
 function bytesOf(source: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const encoding = source.readableEncoding ?? 'utf8';
-    source.on('data', (chunk: Buffer | string) =>
-      chunks.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk),
-    );
+    source.on('data', (chunk: Buffer | string) => chunks.push(bytesOfChunk(chunk, source)));
     finished(source, { writable: false }, (error) => {
       if (error === undefined || error === null) resolve(Buffer.concat(chunks));
       else reject(error);
     });
   });
+}
+
+/** Returns the bytes of a chunk, which is a string if the application has called `setEncoding`. */
+export function bytesOfChunk(chunk: Buffer | string, source: Readable): Buffer {
+  return typeof chunk === 'string' ? Buffer.from(chunk, source.readableEncoding ?? 'utf8') : chunk;
 }
 
 // Take all other members from the real Request. Include the members of subclasses, because a

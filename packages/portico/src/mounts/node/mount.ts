@@ -9,7 +9,7 @@ import { isLiteralTarget } from '../../http/request-target.ts';
 import { OF_THE_BODY } from '../replaced-body.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../../http/request-id.ts';
 import type { Dispatched } from '../fetch/dispatch.ts';
-import { incomingRequest, type SourceBody } from './incoming-request.ts';
+import { bytesOfChunk, incomingRequest, type SourceBody } from './incoming-request.ts';
 import { answerFromReply, answerFromResponse, inOnePiece, type SentAnswer } from './sent-answer.ts';
 
 /**
@@ -188,9 +188,16 @@ function bodyInit(body: NonNullable<SourceBody>): { readonly body: BodyInit } {
   return Object.assign({ body: stream }, { duplex: 'half' });
 }
 
-/** Whether the client has sent a body (RFC 9112 section 6.3). */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+/**
+ * Whether the client has sent the body that other code has read (RFC 9112 section 6.3). HTTP/2
+ * needs no header for a body (RFC 9113 section 8.1).
+ */
+function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
+  return (
+    httpVersionMajor > 1 ||
+    headers['transfer-encoding'] !== undefined ||
+    Number(headers['content-length'] ?? 0) > 0
+  );
 }
 
 /** Returns a body that fails with this error when it is read. */
@@ -206,11 +213,11 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      source.on('data', (chunk: Uint8Array) => {
+      source.on('data', (chunk: Buffer | string) => {
         // Do not pause a discarded body. It would stay paused forever, because nothing reads it any
         // longer.
         if (discarding.has(source)) return;
-        controller.enqueue(chunk);
+        controller.enqueue(bytesOfChunk(chunk, source));
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
       });
       source.pause();
@@ -247,8 +254,8 @@ function discard(source: Readable): void {
   if (source.readableEnded || source.destroyed || discarding.has(source)) return;
   discarding.add(source);
   let discarded = 0;
-  source.on('data', (chunk: Uint8Array) => {
-    discarded += chunk.byteLength;
+  source.on('data', ({ length }: Buffer | string) => {
+    discarded += length;
     if (discarded > MOST_DISCARDED) source.destroy();
   });
   source.resume();
