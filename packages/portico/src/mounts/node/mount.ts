@@ -193,11 +193,9 @@ function bodyInit(body: NonNullable<SourceBody>): { readonly body: BodyInit } {
  * needs no header for a body (RFC 9113 section 8.1).
  */
 function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
-  return (
-    httpVersionMajor > 1 ||
-    headers['transfer-encoding'] !== undefined ||
-    Number(headers['content-length'] ?? 0) > 0
-  );
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const length = headers['content-length'];
+  return length === undefined ? httpVersionMajor > 1 : Number(length) > 0;
 }
 
 /** Returns a body that fails with this error when it is read. */
