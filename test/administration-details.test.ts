@@ -3,7 +3,7 @@ import { calculateJwkThumbprint } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ClientRegistration } from 'portico';
 import { newKey } from './support/assertions.ts';
-import { createClock } from './support/clock.ts';
+import { createClock, secondsToHalfMinute } from './support/clock.ts';
 import { factsOf, PAGES, startAdministered } from './support/administration.ts';
 import { registerBanker } from './support/fapi2.ts';
 import {
@@ -19,6 +19,7 @@ import { ACCOUNT, CLUSTER, startPlatform, type Platform } from './support/worklo
 /** What the page of an application shows about applications of every kind. */
 
 const clock = createClock();
+clock.advance(secondsToHalfMinute(clock.now()));
 let cluster: Platform;
 let portal: RunningPortal;
 let ada: Visitor;

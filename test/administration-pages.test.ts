@@ -1,6 +1,6 @@
 // @engines sqlite: pages see no difference
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createClock } from './support/clock.ts';
+import { createClock, secondsToHalfMinute } from './support/clock.ts';
 import {
   doAt,
   formDoing,
@@ -22,6 +22,7 @@ import { locationOf, type Visitor } from './support/visitor.ts';
 /** What the administrator's pages say: whole texts, as a person reads them. */
 
 const clock = createClock();
+clock.advance(secondsToHalfMinute(clock.now()));
 let administered: Administered;
 let portal: RunningPortal;
 let client: TestClient;

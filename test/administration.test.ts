@@ -1,7 +1,7 @@
 // @engines sqlite: pages are the same on every database
 import { examine } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createClock } from './support/clock.ts';
+import { createClock, secondsToHalfMinute } from './support/clock.ts';
 import {
   ADA,
   callApi,
@@ -30,6 +30,7 @@ import {
 import { locationOf, type Visitor } from './support/visitor.ts';
 
 const clock = createClock();
+clock.advance(secondsToHalfMinute(clock.now()));
 let administered: Administered;
 let portal: RunningPortal;
 let client: TestClient;

@@ -14,7 +14,7 @@ import {
   type PersonReference,
 } from 'portico';
 import { PAGES, textOf } from './administration.ts';
-import { createClock } from './clock.ts';
+import { createClock, secondsToHalfMinute } from './clock.ts';
 import { CHEAP } from './hashers.ts';
 import { openOwnStore, type OwnStore } from './own-store.ts';
 import { codeRequest, REDIRECT_URI } from './portal.ts';
@@ -99,6 +99,7 @@ function hostIn(
   changes: object,
 ): Omit<AdministeredHost, 'close'> {
   const clock = createClock();
+  clock.advance(secondsToHalfMinute(clock.now()));
   const logged: LogContext[] = [];
   const line = (_: string, context: LogContext = {}) => void logged.push(context);
   const ignore = () => {};

@@ -8,3 +8,11 @@ export function createClock(): { now: () => number; advance: (seconds: number) =
     },
   };
 }
+
+/**
+ * Returns how many seconds after this time a minute is half over. Pages show minutes, so the few
+ * milliseconds between two steps of a test do not change what they show then.
+ */
+export function secondsToHalfMinute(now: number): number {
+  return (90 - ((now / 1000) % 60)) % 60;
+}
