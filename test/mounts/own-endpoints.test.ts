@@ -160,6 +160,11 @@ beforeEach(() => {
 afterEach(() => {
   process.off('uncaughtException', hear);
 });
+// Use the Response of Node. If another test in this process has loaded `@hono/node-server`, the
+// global Response is that of Hono, which checks its arguments only later.
+beforeAll(() => void vi.stubGlobal('Response', Response.error().constructor));
+afterAll(() => void vi.unstubAllGlobals());
+
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-own-endpoints-'));
   database = openDatabase('sqlite:data.sqlite', { directory: folder });

@@ -153,8 +153,8 @@ function exportListing(context: ConsoleContext, application: Application): strin
   const { listing } = assistantConfig(application);
   const problems = listingProblems(listing);
   if (problems.length > 0) {
-    const lines = problems.map(({ key, message }) => `${key}: ${message}`);
-    context.fail(['The directory listing cannot be exported:', ...lines].join('\n'));
+    const lines = problems.map(({ key, message }) => `${key}: ${message}`).join('\n');
+    context.fail(`The directory listing cannot be exported:\n${lines}`);
   }
   return manifestText(application, listing as Listing);
 }
