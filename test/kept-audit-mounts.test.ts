@@ -12,7 +12,12 @@ const KINDS = waysOf(
  * The frameworks whose host knows the client's address. For the others, the host returns null, or
  * the framework does not provide the address.
  */
-const KNOWING: readonly string[] = ['portico/express', 'portico/fastify', 'portico/koa'];
+const KNOWING: readonly string[] = [
+  'portico/express',
+  'portico/fastify',
+  'portico/koa',
+  'Hono, with encrypted sessions',
+];
 
 describe.each(KINDS)('the audit log of a server mounted by $name', (mount) => {
   // @shows AS-19.6
