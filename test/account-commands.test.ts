@@ -1,4 +1,4 @@
-// @engines sqlite: what the commands write to the database is tested elsewhere
+// @engines sqlite: other tests check what the commands write
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

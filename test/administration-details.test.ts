@@ -1,9 +1,9 @@
-// @engines sqlite: pages see no difference
+// @engines sqlite: pages are the same on every database
 import { calculateJwkThumbprint } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ClientRegistration } from 'portico';
 import { newKey } from './support/assertions.ts';
-import { createClock, secondsToHalfMinute } from './support/clock.ts';
+import { createPageClock } from './support/clock.ts';
 import { factsOf, PAGES, startAdministered } from './support/administration.ts';
 import { registerBanker } from './support/fapi2.ts';
 import {
@@ -18,8 +18,8 @@ import { ACCOUNT, CLUSTER, startPlatform, type Platform } from './support/worklo
 
 /** What the page of an application shows about applications of every kind. */
 
-const clock = createClock();
-clock.advance(secondsToHalfMinute(clock.now()));
+const clock = createPageClock();
+const { minute } = clock;
 let cluster: Platform;
 let portal: RunningPortal;
 let ada: Visitor;
@@ -54,9 +54,6 @@ beforeEach(async () => {
 
 const pageOf = (id: string) => `${PAGES}/client?${new URLSearchParams({ id })}`;
 const facts = async (id: string) => factsOf(await ada.get(pageOf(id)));
-/** The minute so many seconds from now, as the pages show it. */
-const minute = (later = 0) =>
-  `${new Date(clock.now() + later * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** Registers a service, which acts as itself. Returns its id. */
 async function service(registration: Partial<ClientRegistration>): Promise<string> {

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about the pages of long lists; stored-access and audit have the statements on every engine
+// @engines sqlite: test/stored-access.test.ts tests the statements
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import { doAt, formDoing, PAGES, startAdministered, textOf } from './support/administration.ts';

@@ -1,12 +1,10 @@
-// @engines sqlite: it is about what a host or another process does meanwhile, which no engine changes
+// @engines sqlite: the host or another process acts, in the same way on every engine
 import { registerHooks } from 'node:module';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { PersonReference } from 'portico';
-import { formDoing, PAGES } from './support/administration.ts';
+import { formDoing, mainOf, PAGES, rowsOf } from './support/administration.ts';
 import {
-  mainOf,
   prepareHosts,
-  rowsOf,
   type AdministeredHost,
   type AdministeredHosts,
 } from './support/administered-host.ts';

@@ -1,11 +1,12 @@
-// @engines sqlite: pages see no difference
+// @engines sqlite: pages are the same on every database
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createClock, secondsToHalfMinute } from './support/clock.ts';
+import { createPageClock } from './support/clock.ts';
 import {
   doAt,
   formDoing,
   PAGES,
   startAdministered,
+  mainOf,
   textOf,
   type Administered,
 } from './support/administration.ts';
@@ -21,8 +22,8 @@ import { locationOf, type Visitor } from './support/visitor.ts';
 
 /** What the administrator's pages say: whole texts, as a person reads them. */
 
-const clock = createClock();
-clock.advance(secondsToHalfMinute(clock.now()));
+const clock = createPageClock();
+const { minute } = clock;
 let administered: Administered;
 let portal: RunningPortal;
 let client: TestClient;
@@ -49,15 +50,12 @@ beforeEach(async () => {
 
 const pageOf = (id: string, ask = '') =>
   `${PAGES}/client?${new URLSearchParams({ id, ...(ask === '' ? {} : { ask }) })}`;
-/** The minute so many seconds from now, as the pages show it. */
-const minute = (later = 0) =>
-  `${new Date(clock.now() + later * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 /** What a person reads in the main part of the page, without the filters. */
-async function mainOf(page: Response): Promise<string> {
+async function withoutFilters(page: Response): Promise<string> {
   const html = (await page.clone().text()).replaceAll(/<form method="get"[^]*?<\/form>/g, '');
-  return (await textOf(new Response(/<main\b[^]*<\/main>/.exec(html)?.[0] ?? ''))).trim();
+  return mainOf(new Response(html));
 }
-const read = async (path: string) => mainOf(await ada.get(path));
+const read = async (path: string) => withoutFilters(await ada.get(path));
 /** The text and the kind of the button that does what a page asks about. */
 async function buttonOf(path: string): Promise<readonly (string | undefined)[]> {
   const html = await (await ada.get(path)).text();
@@ -309,7 +307,7 @@ describe('the page of a person', () => {
   ])('asks again and says why if it cannot do %s', async (does, title) => {
     const unknown = new URLSearchParams({ provider: 'accounts', id: 'no-account', ask: does });
     const answer = await doAt(ada, `${PAGES}/person?${unknown}`, does);
-    expect([answer.status, await mainOf(answer)]).toEqual([
+    expect([answer.status, await withoutFilters(answer)]).toEqual([
       400,
       expect.stringContaining(`${title} Nothing is stored about the person "no-account"`),
     ]);
@@ -337,7 +335,7 @@ describe('a new secret', () => {
   test('is shown with the name and the id of its application', async () => {
     const page = pageOf(client.id, 'rotate-secret');
     const shown = async (overlap: string) =>
-      mainOf(await doAt(ada, page, 'rotate-secret', { overlap }));
+      withoutFilters(await doAt(ada, page, 'rotate-secret', { overlap }));
     const head = `A new secret For Notebook ( ${client.id} ). This is the new secret. Copy it now.`;
     const [later, now] = [await shown('3600'), await shown('0')];
     for (const each of [later, now]) expect(each).toContain(head);

@@ -1,10 +1,8 @@
-// @engines sqlite: it is about what the pages show; the statements of the lists have their own tests
+// @engines sqlite: pages are the same on every database
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { formDoing, PAGES } from './support/administration.ts';
+import { formDoing, mainOf, PAGES, rowsOf } from './support/administration.ts';
 import {
-  mainOf,
   prepareHosts,
-  rowsOf,
   type AdministeredHost,
   type AdministeredHosts,
 } from './support/administered-host.ts';
@@ -24,11 +22,7 @@ const start = async (...options: Parameters<AdministeredHosts['start']>) => {
   return host;
 };
 
-/** A time so many seconds from now, as the pages show it. */
-const minute = (later = 0) => {
-  const iso = new Date(host.clock.now() + later * 1000).toISOString();
-  return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
-};
+const minute = (later = 0) => host.clock.minute(later);
 
 /** Adds applications with these ids and a new name, as copies of one that is registered. */
 async function addClients(count: number, changes: string): Promise<void> {

@@ -1,7 +1,7 @@
 // @engines sqlite: pages are the same on every database
 import { examine } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createClock, secondsToHalfMinute } from './support/clock.ts';
+import { createPageClock } from './support/clock.ts';
 import {
   ADA,
   callApi,
@@ -29,8 +29,8 @@ import {
 } from './support/administration.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-const clock = createClock();
-clock.advance(secondsToHalfMinute(clock.now()));
+const clock = createPageClock();
+const { minute } = clock;
 let administered: Administered;
 let portal: RunningPortal;
 let client: TestClient;
@@ -81,9 +81,6 @@ beforeEach(async () => {
 
 /** The box of a scope. */
 const fieldOf = (scope: string) => `scope_${Buffer.from(scope).toString('hex')}`;
-/** The minute so many seconds from now, as the pages show it. */
-const minute = (later = 0) =>
-  `${new Date(clock.now() + later * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 const pick = (fields: Readonly<Record<string, string>>, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, fields[name] ?? '']));
 const pageOf = (id: string, ask = '') =>

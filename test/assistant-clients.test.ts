@@ -1,4 +1,4 @@
-// @engines sqlite: the commands of the voice assistant do not depend on the database
+// @engines sqlite: the database makes no difference
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

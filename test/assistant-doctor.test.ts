@@ -1,4 +1,4 @@
-// @engines sqlite: the doctor of the voice assistant does not depend on the database
+// @engines sqlite: the database makes no difference
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// @engines sqlite: it is about the address that a mount passes on, and asks little of the store
+// @engines sqlite: the database makes no difference
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { MOUNTS } from './support/mounts.ts';

@@ -28,6 +28,7 @@ import {
 import { promisify } from 'node:util';
 import { createGunzip, gzipSync } from 'node:zlib';
 import { ROOT } from '../support/console.ts';
+import { useResponseOfNode } from '../support/response-of-node.ts';
 import {
   afterAll,
   afterEach,
@@ -160,10 +161,7 @@ beforeEach(() => {
 afterEach(() => {
   process.off('uncaughtException', hear);
 });
-// Use the Response of Node. If another test in this process has loaded `@hono/node-server`, the
-// global Response is that of Hono, which checks its arguments only later.
-beforeAll(() => void vi.stubGlobal('Response', Response.error().constructor));
-afterAll(() => void vi.unstubAllGlobals());
+useResponseOfNode();
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-own-endpoints-'));

@@ -13,8 +13,8 @@ import {
   type LogContext,
   type PersonReference,
 } from 'portico';
-import { PAGES, textOf } from './administration.ts';
-import { createClock, secondsToHalfMinute } from './clock.ts';
+import { mainOf, PAGES } from './administration.ts';
+import { createPageClock, type PageClock } from './clock.ts';
 import { CHEAP } from './hashers.ts';
 import { openOwnStore, type OwnStore } from './own-store.ts';
 import { codeRequest, REDIRECT_URI } from './portal.ts';
@@ -28,7 +28,7 @@ const ORIGIN = 'https://host.example';
 export interface AdministeredHost {
   readonly server: AuthorizationServer;
   readonly database: OwnStore;
-  readonly clock: ReturnType<typeof createClock>;
+  readonly clock: PageClock;
   /** The values of the warnings and errors in the log. */
   readonly logged: LogContext[];
   /** What another process does once, before the next statement or BEGIN that matches. */
@@ -98,8 +98,7 @@ function hostIn(
   others: Partial<Host<PersonReference>>,
   changes: object,
 ): Omit<AdministeredHost, 'close'> {
-  const clock = createClock();
-  clock.advance(secondsToHalfMinute(clock.now()));
+  const clock = createPageClock();
   const logged: LogContext[] = [];
   const line = (_: string, context: LogContext = {}) => void logged.push(context);
   const ignore = () => {};
@@ -197,28 +196,4 @@ function hostIn(
     },
   };
   return started;
-}
-
-/** Returns the main part of a page, as a person reads it. */
-export async function mainOf(page: Response): Promise<string> {
-  return textIn(await mainIn(page));
-}
-
-/** Returns the rows of the first list of a page, as a person reads them. */
-export async function rowsOf(page: Response): Promise<readonly string[]> {
-  const [, list = ''] = (await mainIn(page)).split('<ul class="rows" role="list">');
-  const rows =
-    list
-      .split('<h2>')[0]
-      ?.split(/<li\b[^>]*>/)
-      .slice(1) ?? [];
-  return Promise.all(rows.map((row) => textIn(row.split('</li>')[0] ?? '')));
-}
-
-async function mainIn(page: Response): Promise<string> {
-  return /<main[^>]*>([\s\S]*)<\/main>/.exec(await page.clone().text())?.[1] ?? '';
-}
-
-async function textIn(html: string): Promise<string> {
-  return (await textOf(new Response(html))).trim();
 }

@@ -97,16 +97,37 @@ export async function textOf(response: Response): Promise<string> {
   return plain(html.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ');
 }
 
+/** Returns the main part of a page, as a person reads it. */
+export async function mainOf(page: Response): Promise<string> {
+  return textIn(await mainIn(page));
+}
+
+/** Returns the rows of the first list of a page, as a person reads them. */
+export async function rowsOf(page: Response): Promise<readonly string[]> {
+  const [, list = ''] = (await mainIn(page)).split('<ul class="rows" role="list">');
+  const rows =
+    list
+      .split('<h2>')[0]
+      ?.split(/<li\b[^>]*>/)
+      .slice(1) ?? [];
+  return Promise.all(rows.map((row) => textIn(row.split('</li>')[0] ?? '')));
+}
+
+async function mainIn(page: Response): Promise<string> {
+  return /<main[^>]*>([\s\S]*)<\/main>/.exec(await page.clone().text())?.[1] ?? '';
+}
+
+async function textIn(html: string): Promise<string> {
+  return (await textOf(new Response(html))).trim();
+}
+
 /** Returns the badges, names and values that the page of an application shows. */
 export async function factsOf(page: Response): Promise<Readonly<Record<string, unknown>>> {
   const html = await page.text();
   const found = [...html.matchAll(/<dt>([^<]*)<\/dt><dd>(.*?)<\/dd>/gs)];
   const badges = [...html.matchAll(/<span class="badge[^"]*">([^<]*)</g)].map(([, it]) => it);
   const values = await Promise.all(
-    found.map(async ([, name = '', value = '']) => [
-      name,
-      (await textOf(new Response(value))).trim(),
-    ]),
+    found.map(async ([, name = '', value = '']) => [name, await textIn(value)]),
   );
   return { badges, ...Object.fromEntries(values) };
 }

@@ -9,10 +9,22 @@ export function createClock(): { now: () => number; advance: (seconds: number) =
   };
 }
 
+/** A clock whose time can be compared with the times on a page. */
+export interface PageClock extends ReturnType<typeof createClock> {
+  /** Returns the time so many seconds from now, as pages show it. */
+  readonly minute: (later?: number) => string;
+}
+
 /**
- * Returns how many seconds after this time a minute is half over. Pages show minutes, so the few
- * milliseconds between two steps of a test do not change what they show then.
+ * Creates a clock that begins in the middle of a minute. Pages show minutes, so the few
+ * milliseconds between two steps of a test do not change what they show.
  */
-export function secondsToHalfMinute(now: number): number {
-  return (90 - ((now / 1000) % 60)) % 60;
+export function createPageClock(): PageClock {
+  const clock = createClock();
+  clock.advance((90 - ((clock.now() / 1000) % 60)) % 60);
+  return {
+    ...clock,
+    minute: (later = 0) =>
+      `${new Date(clock.now() + later * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+  };
 }

@@ -1013,17 +1013,22 @@ describe('the sign-in page', () => {
       { 'Sec-Fetch-Site': 'same-origin' },
     );
   const invalidFieldsOn = (page: string) => page.match(/aria-invalid="true"/g)?.length ?? 0;
-
-  // @shows AS-17.2
-  test('marks its fields as wrong only after a wrong password, and keeps the return path', async () => {
-    let isOverloaded = false;
+  /** Starts an application that accepts no password. If the load is too high, it checks none. */
+  async function startOverloadable() {
+    const load = { isTooHigh: false };
     const application = await start({
       random: NEVER_AHEAD,
       authenticate: async () => {
-        if (isOverloaded) throw new OverloadedError();
+        if (load.isTooHigh) throw new OverloadedError();
         return null;
       },
     });
+    return { application, load };
+  }
+
+  // @shows AS-17.2
+  test('marks its fields as wrong only after a wrong password, and keeps the return path', async () => {
+    const { application, load } = await startOverloadable();
     const visitor = browser(application);
     const opened = await visitor.text(`/login?return_to=${encodeURIComponent(returnTo)}`);
     expect([identifierOn(opened), invalidFieldsOn(opened)]).toEqual(['', 0]);
@@ -1039,30 +1044,23 @@ describe('the sign-in page', () => {
       pages.push(page);
     };
     for (let times = 0; times < 4; times += 1) await expectPage(401, null, 2);
-    isOverloaded = true;
+    load.isTooHigh = true;
     await expectPage(503, '2', 0);
-    isOverloaded = false;
+    load.isTooHigh = false;
     await expectPage(401, null, 2);
     await expectPage(429, '1', 0);
     for (const page of pages) expect(page).toContain(`name="return_to" value="${returnTo}"`);
   });
 
   test('logs too many password checks, but not a slowed sign-in, as an overload', async () => {
-    let isOverloaded = false;
-    const application = await start({
-      random: NEVER_AHEAD,
-      authenticate: async () => {
-        if (isOverloaded) throw new OverloadedError();
-        return null;
-      },
-    });
+    const { application, load } = await startOverloadable();
     const logged = async () =>
       (await linesIn()).filter((line) => line.includes('Too many password checks')).length;
     const visitor = browser(application);
     for (let times = 0; times < 5; times += 1) await submit(visitor);
     expect((await submit(visitor)).status).toBe(429);
     expect(await logged()).toBe(0);
-    isOverloaded = true;
+    load.isTooHigh = true;
     expect((await submit(visitor, { identifier: 'grace@example.com' })).status).toBe(503);
     expect(await logged()).toBe(1);
   });

@@ -1,4 +1,4 @@
-// @engines sqlite: it opens SQLite itself; test/permissions-now.test.ts has the engines
+// @engines sqlite: it opens SQLite; test/permissions-now.test.ts runs on every engine
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,15 +1,13 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { useResponseOfNode } from '../../../../../test/support/response-of-node.ts';
 import { toResponse, type Reply } from '../../endpoints/replies/responses.ts';
 import { answerFromReply, answerFromResponse, inOnePiece, type SentAnswer } from './sent-answer.ts';
 
 const TYPE = { 'Content-Type': 'application/json' };
 const BYTES = new Uint8Array([1, 2, 3]);
 
-// Use the Response of Node. If another test in this process has loaded `@hono/node-server`, the
-// global Response is that of Hono, which checks its arguments only later.
-beforeAll(() => void vi.stubGlobal('Response', Response.error().constructor));
-afterAll(() => void vi.unstubAllGlobals());
+useResponseOfNode();
 
 /** Returns the whole answer with its body as bytes, or the kind of error. */
 async function whole(make: () => SentAnswer): Promise<unknown> {
