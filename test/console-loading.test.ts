@@ -430,7 +430,7 @@ describe('a console command', () => {
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /app\.ts starts a server and does not finish loading\. Start the server in a separate file/,
+      /app\.ts starts a server, so it never finishes loading\. Start the server in a separate file/,
     );
   });
 });

@@ -605,7 +605,9 @@ describe('the doctor, about signing keys', () => {
     expect(await old()).toHaveLength(2);
     await keys().rotate({ algorithm: 'EdDSA' });
     expect(await old()).toEqual([
-      expect.stringMatching(/ \(RS256\) has signed for more than a year \(since \S+\)$/),
+      expect.stringMatching(
+        / \(RS256\) has been the signing key for more than a year \(since \S+\)$/,
+      ),
     ]);
   });
 

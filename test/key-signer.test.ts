@@ -171,7 +171,9 @@ test('a KeySigner that signs for more than a year must be replaced in the code, 
     const { checks } = await examine(another.application, another.server);
     expect(checks.find(({ part }) => part === 'key rotation')).toMatchObject({
       outcome: 'warning',
-      detail: expect.stringMatching(/^old \(RS256\) has signed for more than a year /) as string,
+      detail: expect.stringMatching(
+        /^old \(RS256\) has been the signing key for more than a year /,
+      ) as string,
       remedy: 'pass another KeySigner with its signsFrom time',
     });
   } finally {

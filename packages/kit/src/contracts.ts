@@ -106,9 +106,9 @@ export interface Auth {
    */
   user(): Promise<UserInterface | null>;
   /**
-   * Returns a reference to the signed-in user, or null if no user is signed in. The account itself
-   * is not loaded, so it may be deleted or inactive. Use this method if your code loads the account
-   * itself.
+   * Returns a reference to the signed-in user, or null if no user is signed in. Does not load
+   * the account, so the user may have been deleted or deactivated since. Use this method if your
+   * own code loads the account.
    */
   person(): Promise<PersonReference | null>;
   /**

@@ -172,12 +172,12 @@ export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape
  * undefined, its default applies.
  */
 export interface OAuthServerConfigInput {
-  /** The name of your application, as users know it. Needed. */
+  /** The name of your application, as users know it. Required. */
   readonly name?: string | undefined;
   /**
    * The scopes that clients can request, each with a label that users see. To grant a scope, a user
    * needs the permission with the scope's name, or another permission that you set. `openid`,
-   * `profile` and `email` are built in. Needed.
+   * `profile` and `email` are built in. Required.
    */
   readonly scopes?: Readonly<Record<string, ScopeInput | undefined>> | undefined;
   /** The URL of the API that tokens are for (RFC 8707). Default: none. */
@@ -218,7 +218,7 @@ export type ScopeInput = string | ScopeConfig;
 
 /** The settings of a scope in the configuration. Features add their keys to this interface. */
 export interface ScopeConfig {
-  /** The text on the consent page that tells the user what the scope allows. Needed. */
+  /** The text on the consent page that tells the user what the scope allows. Required. */
   readonly label?: string | undefined;
   /**
    * A longer explanation. Users can open it on the consent page and the applications page. Default:

@@ -200,8 +200,8 @@ function defaultOf({ def }: Schema): unknown {
  * a default.
  */
 function withoutDefault(comment: string): { readonly says: string; readonly end: string | null } {
-  if (comment.endsWith(' Needed.'))
-    return { says: comment.slice(0, -' Needed.'.length), end: 'needed' };
+  if (comment.endsWith(' Required.'))
+    return { says: comment.slice(0, -' Required.'.length), end: 'required' };
   const off = /^(.*[^,;])[,;]? or `off`, the default\.$/.exec(comment);
   if (off !== null) return { says: `${off[1] ?? ''}.`, end: '`off`' };
   const [, says = comment, end = null] =

@@ -49,8 +49,8 @@ export class Workers {
   /** The workers that accept requests. Workers that are still starting are not included. */
   readonly #listening = new WeakSet<Worker>();
   /**
-   * The workers that a new worker replaces after SIGHUP. When such a worker ends, no other one is
-   * started.
+   * The old workers after SIGHUP. Each one already has its replacement, so it is not restarted
+   * when it ends.
    */
   readonly #replaced = new WeakSet<Worker>();
   #isStopping = false;

@@ -10,7 +10,7 @@ import type { ConfigSchema } from '../config.ts';
 export interface KitConfigInput {
   /**
    * The public origin, without a path: `https://app.example.com`. The issuer is this origin plus
-   * `base_path`. Needed.
+   * `base_path`. Required.
    */
   readonly public_url?: string | undefined;
   /** The path prefix of all endpoints, such as `/auth`. Default: none. */

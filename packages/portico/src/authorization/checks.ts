@@ -25,7 +25,7 @@ import {
  * rejects the request, the server sends the error to the redirect URI.
  */
 
-/** The server and its features' additions, which the checks use. */
+/** What the checks use: the server, and what its features add to authorization requests. */
 export interface CheckContext {
   readonly server: Server;
   readonly additions: AuthorizationAdditions;

@@ -54,7 +54,7 @@ export interface ConsentView extends ShownLook {
    * start checked.
    */
   readonly addableGroups: readonly ShownScopeGroup[];
-  /** Whether the person can leave out any of the scopes in `newScopes` and `grantedScopes`. */
+  /** Whether at least one scope in `newScopes` or `grantedScopes` is optional. */
   readonly hasOptional: boolean;
   /** The label of the API that the client wants to use. Missing if the API has no label. */
   readonly resource?: string;

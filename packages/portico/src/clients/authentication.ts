@@ -160,8 +160,8 @@ export class ClientProofs {
     if (active === null) return whyNotActive();
     return keys?.workload === undefined
       ? `the client is not registered for ${way?.assertions.called ?? PRIVATE_KEY_JWT}`
-      : 'the client is a workload, but the iss or the client_assertion_type does not match its ' +
-          'issuer';
+      : 'the client is a workload, but the assertion has the iss or client_assertion_type of ' +
+          'another issuer';
   }
 
   async #judge(

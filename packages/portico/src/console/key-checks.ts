@@ -61,7 +61,7 @@ function due(keys: readonly KeyDescription[], now: number): readonly Finding[] {
     .filter((key) => !hasSuccessor(key))
     .map(({ kid, algorithm, signsFrom, file }) =>
       warning(
-        `${kid} (${algorithm}) has signed for more than a year (since ${isoTime(signsFrom)})`,
+        `${kid} (${algorithm}) has been the signing key for more than a year (since ${isoTime(signsFrom)})`,
         file === null
           ? 'pass another KeySigner with its signsFrom time'
           : 'run npx portico oauth:keys:rotate --if-older-than 90d on a schedule',

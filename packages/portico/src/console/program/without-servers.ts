@@ -29,7 +29,7 @@ export async function withoutServers<Module>(
     'Start the server in a separate file that imports this file, or create a portico.config.ts ' +
     'that exports only the definition.';
   const giveUp = () =>
-    reject(new ConsoleError(`${file} starts a server and does not finish loading. ${remedy}`));
+    reject(new ConsoleError(`${file} starts a server, so it never finishes loading. ${remedy}`));
   function started(stack: string): void {
     if (timer !== undefined) return;
     write(

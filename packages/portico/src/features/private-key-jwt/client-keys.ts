@@ -141,7 +141,10 @@ export class ClientKeySource {
 
   #requireSource(): ClientSource {
     if (this.#source !== null) return this.#source;
-    throw unavailable('no feature of this server reads client documents', BETWEEN_FETCHES / 1000);
+    throw unavailable(
+      'this server does not accept clients with metadata documents',
+      BETWEEN_FETCHES / 1000,
+    );
   }
 
   #requireAllowed(url: string): void {

@@ -45,7 +45,7 @@ export const resourcesShape = {
 export interface ResourceInput {
   /**
    * The scopes from `oauth_server:scopes` that clients can request for this API. Clients can also
-   * request `openid`, `profile` and `email`. Needed.
+   * request `openid`, `profile` and `email`. Required.
    */
   readonly scopes?: readonly string[] | undefined;
   /** The name of the API on the consent page and in the API's metadata. Default: none. */

@@ -107,12 +107,12 @@ export interface TrustedIssuerInput {
   readonly jwks_lifetime?: number | undefined;
   /**
    * The algorithms with which the issuer signs: `RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`.
-   * Needed.
+   * Required.
    */
   readonly algorithms?: readonly string[] | undefined;
   /**
    * What the issuer may assert: `people` (who a user is) or `clients` (which workload a client is),
-   * but not both. A SPIFFE trust domain can only assert `clients`. Needed.
+   * but not both. A SPIFFE trust domain can only assert `clients`. Required.
    */
   readonly asserts?: readonly string[] | undefined;
   /**

@@ -38,7 +38,7 @@ export function answerFromReply(reply: Reply): SentAnswer {
     : answerFromResponse(toResponse(reply));
 }
 
-/** Whether creating a Response would leave these headers and this body unchanged. */
+/** Whether these headers and this body can be sent as they are, without creating a Response. */
 function isPlain({ status, body }: Reply, fields: readonly Field[]): boolean {
   if (!Number.isInteger(status) || status < 200 || status > 599) return false;
   if (body !== null && (status === 204 || status === 205 || status === 304)) return false;
