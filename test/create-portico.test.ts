@@ -31,6 +31,7 @@ import {
   write,
 } from './support/created-application.ts';
 import { freePort } from './support/free-port.ts';
+import { waysOf } from './support/scale.ts';
 
 let root: string;
 let count = 0;
@@ -774,7 +775,7 @@ async function addressOfRefused(
 }
 
 describe('a started application', () => {
-  test.each(Object.entries(SERVERS))(
+  test.each(waysOf(Object.entries(SERVERS)))(
     'issues a token to the first client: %s',
     async (_, server) => {
       const { dependencies, type, main, files, program } = server;
@@ -816,7 +817,7 @@ describe('a started application', () => {
     },
   );
 
-  test.each(['express', 'fastify', 'koa'])(
+  test.each(waysOf(['express', 'fastify', 'koa']))(
     'with an https URL reads the address that its proxy sends: %s',
     async (framework) => {
       const folder = folderWith();
@@ -861,14 +862,16 @@ describe('a started application', () => {
     await running.stop();
   });
 
-  test.each([
-    ['express', 'orders:read'],
-    ['fastify', 'orders:read'],
-    ['hono', 'orders:read'],
-    ['koa', 'orders:read'],
-    ['node', 'orders:read'],
-    ['kit', 'notes:read'],
-  ])(
+  test.each(
+    waysOf([
+      ['express', 'orders:read'],
+      ['fastify', 'orders:read'],
+      ['hono', 'orders:read'],
+      ['koa', 'orders:read'],
+      ['node', 'orders:read'],
+      ['kit', 'notes:read'],
+    ]),
+  )(
     'issues a token to the first client when created by create-portico: %s',
     async (framework, scope) => {
       const port = await freePort();
