@@ -504,11 +504,22 @@ describe('an administrator', () => {
     ['/clients?after=%00', 'Invalid cursor'],
     ['/audit?type=nothing', 'Unknown event type'],
     ['/audit?since=tomorrow', 'such as 2026-01-31'],
+    ['/audit?since=%2B002026-01-31', 'such as 2026-01-31'],
     ['/audit?after=x', 'Invalid cursor'],
   ])('is refused the page %s, which explains what is wrong', async (path, reason) => {
     const page = await ada.get(`${PAGES}${path}`);
     expect(page.status).toBe(400);
     expect(await textOf(page)).toContain(reason);
+  });
+
+  test('can correct the filters of a refused list on the same page', async () => {
+    for (const list of ['/access', '/audit']) {
+      const page = await ada.get(`${PAGES}${list}?provider=accounts`);
+      expect([page.status, await page.text()]).toEqual([
+        400,
+        expect.stringContaining('class="filters"'),
+      ]);
+    }
   });
 
   // @shows AS-33.7
