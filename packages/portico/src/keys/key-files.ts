@@ -91,12 +91,10 @@ export class KeyFiles {
   async draft({ kid, algorithm, jwk }: NewKey, staged: StagedMembers = {}): Promise<Draft> {
     const folder = openOwnedFolder(this.directory);
     const draft = path.join(folder.path, `.draft-${randomIdentifier()}`);
-    let discarded = false;
     const discard = async () => {
       // Remove the draft while the directory is open, because the draft's path is valid only until
-      // then.
-      if (!discarded) await rm(draft, { force: true }).catch(() => {});
-      discarded = true;
+      // then. If the file already has its final name, there is nothing to remove.
+      await rm(draft).catch(() => {});
       folder.close();
     };
     const content = { ...jwk, kid, alg: algorithm, use: 'sig', ...staged };

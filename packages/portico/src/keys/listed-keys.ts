@@ -73,8 +73,8 @@ export class ListedKeys {
    * Throws a KeysLostError if the keys have disappeared.
    */
   async needed(milliseconds: number): Promise<readonly SigningKey[]> {
-    const isRecent = this.#looking !== null && performance.now() - this.#lookedAt < milliseconds;
-    const keys = await (isRecent && this.#looking !== null ? this.#looking : this.look());
+    const isRecent = performance.now() - this.#lookedAt < milliseconds;
+    const keys = await ((isRecent ? this.#looking : null) ?? this.look());
     return keys.length === 0 && (await this.#askForNeed()) ? this.#lost() : keys;
   }
 
@@ -140,7 +140,7 @@ export class ListedKeys {
         (key) => !key.isStaged || !keys.some((each) => !each.isStaged && each.kid === key.kid),
       )
       .toSorted((one, other) => other.signsFrom - one.signsFrom);
-    return signers.length === 0 ? files : [...signers, ...files];
+    return [...signers, ...files];
   }
 
   async #load(files: readonly string[]): Promise<readonly SigningKey[]> {
