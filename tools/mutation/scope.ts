@@ -493,6 +493,13 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/signing-algorithms/*.ts',
     ],
     tests: [
+      'packages/portico/src/keys/algorithms.test.ts',
+      'packages/portico/src/keys/not-written.test.ts',
+      'packages/portico/src/keys/key-files.test.ts',
+      'packages/portico/src/keys/signers.test.ts',
+      'packages/portico/src/keys/key-ring.test.ts',
+      'packages/portico/src/keys/rotation.test.ts',
+      'packages/portico/src/application/configuration.test.ts',
       'test/keys.test.ts',
       'test/database-keys.test.ts',
       'test/lost-keys.test.ts',

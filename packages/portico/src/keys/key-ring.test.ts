@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { OutOfRangeError } from '@portico/sql';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createKeys, LIFETIME, signerOf } from '../../../../test/support/key-ring.ts';
 import {
   changeFile,
@@ -65,6 +65,12 @@ describe('the key that signs', () => {
     const { kid } = await one.ring.generate(ED);
     expect((await one.ring.active(ED))?.kid).toBe(kid);
     expect((await other.ring.published()).map((key) => key.kid)).toEqual([kid, '1000-a']);
+    // Ten milliseconds after a change, no process repeats such an answer.
+    const second = await one.ring.generate(ED);
+    time.advance(10);
+    const before = time.now();
+    expect((await one.ring.active(ED))?.kid).toBe(second.kid);
+    expect(time.now()).toBe(before);
   });
 
   test('signs without a delay while the keys stay the same, also if an old one cannot be read', async () => {
@@ -89,11 +95,13 @@ describe('the published keys', () => {
     const { ring, put } = createKeys();
     put('1000-a.EdDSA.json', ED);
     const first = await ring.published();
-    time.advance(1000);
+    time.advance(995);
     expect(await ring.published()).toBe(first);
     put('2000-b.EdDSA.json', ED);
-    time.advance(9);
-    expect(await ring.published()).toBe(first);
+    for (const milliseconds of [5, 4]) {
+      time.advance(milliseconds);
+      expect(await ring.published()).toBe(first);
+    }
     time.advance(1);
     const second = await ring.published();
     expect(second.map(({ kid }) => kid)).toEqual(['2000-b', '1000-a']);
@@ -134,22 +142,22 @@ describe('the published keys', () => {
   });
 
   // @shows AS-11.4
-  test.each(['1000-a.json', '1000-a.EdDSA.json', '1000-a.ES256.json'])(
-    'are refused if the newest key of an algorithm cannot be read, until it can: %s',
-    async (name) => {
-      const { ring, kids, put, files, directory } = createKeys();
-      put('9000-z.json', 'RS256');
-      put('9000-z.EdDSA.json', ED, { kid: 'ed' });
-      put('9000-z.ES256.json', 'ES256', { kid: 'ec' });
-      const newest = name.replace('1000', '9500');
+  test.each(['RS256', 'EdDSA', 'ES256'] as const)(
+    'are refused if the newest %s key cannot be read, until it can',
+    async (algorithm) => {
+      const { ring, kids, put, directory } = createKeys();
+      const nameOf = (number: number, of: SigningAlgorithm) =>
+        `${number}-a.${of === 'RS256' ? '' : `${of}.`}json`;
+      for (const each of ['RS256', 'EdDSA', 'ES256'] as const)
+        put(nameOf(each === algorithm ? 1000 : 9000, each), each, { kid: each });
+      const newest = nameOf(2000, algorithm);
       await mkdir(path.join(directory, newest));
       await lost(ring.published());
       await lost(ring.active());
       await rm(path.join(directory, newest), { recursive: true });
-      const algorithm = (/\.(\w+)\.json/.exec(name)?.[1] ?? 'RS256') as SigningAlgorithm;
-      put(newest, algorithm);
-      expect((await kids())[0]).toBe('9500-a');
-      expect(files.has(newest)).toBe(true);
+      put(newest, algorithm, { kid: 'newest' });
+      expect((await ring.active(algorithm))?.kid).toBe('newest');
+      expect(await kids()).toHaveLength(4);
     },
   );
 
@@ -243,6 +251,45 @@ describe('lost keys', () => {
     await expect(ring.published()).rejects.toThrow('away');
     expect(await ring.published()).toEqual([]);
     expect(answers).toEqual([]);
+  });
+
+  test('are looked for once more only after the latest answer of the store, even if an older one fails', async () => {
+    const unhandled: unknown[] = [];
+    const notice = (error: unknown) => void unhandled.push(error);
+    process.on('unhandledRejection', notice);
+    onTestFinished(() => void process.off('unhandledRejection', notice));
+    const answers = Array.from({ length: 4 }, () => Promise.withResolvers<boolean>());
+    let asked = 0;
+    const { ring, advance } = createKeys({
+      isNeeded: () => {
+        asked += 1;
+        return answers[asked - 1]?.promise ?? Promise.resolve(false);
+      },
+    });
+    const ask = async (next: number) => {
+      const answer = ring.published().catch((error: unknown) => error);
+      await expect.poll(() => asked, { interval: 1 }).toBe(next);
+      advance(60);
+      return { answer };
+    };
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    const all = [await ask(1), await ask(2)];
+    advance(-60);
+    answers[1]?.resolve(false);
+    answers[0]?.reject(new Error('first'));
+    expect(await Promise.all(all.map(({ answer }) => answer))).toEqual([new Error('first'), []]);
+    await settle();
+    expect(await ring.published()).toEqual([]);
+    expect(asked).toBe(2);
+    advance(60);
+    const later = [await ask(3), await ask(4)];
+    answers[3]?.reject(new Error('fourth'));
+    expect(await later[1]?.answer).toEqual(new Error('fourth'));
+    answers[2]?.reject(new Error('third'));
+    expect(await later[0]?.answer).toEqual(new Error('third'));
+    await settle();
+    expect(await ring.published()).toEqual([]);
+    expect([asked, unhandled]).toEqual([5, []]);
   });
 });
 

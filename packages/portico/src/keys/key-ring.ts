@@ -188,8 +188,8 @@ export class KeyRing {
     return keys.filter((key, index) => {
       if (key.file === null) return false;
       const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
-      // If a KeySigner has no `signsFrom`, it is unknown when it started to sign.
-      if (next === undefined || (next.file === null && next.signsFrom === 0)) return false;
+      // It is unknown when the next key started to sign if it is a KeySigner without `signsFrom`.
+      if (next === undefined || next.signsFrom === 0) return false;
       return next.signsFrom + RELOAD_AFTER + seconds * 1000 <= this.#parts.clock();
     });
   }

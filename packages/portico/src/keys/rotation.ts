@@ -243,8 +243,8 @@ export class Rotation {
       if (key === null || !hasBegun(key, now)) continue;
       const next = fileName(key.signsFrom, key.kid, key.algorithm);
       // Check the name, because the `kid` comes from the content of the file and could contain a
-      // path.
-      if (files.has(next)) await files.rename(name, next);
+      // path, or end with the name of another algorithm.
+      if (files.has(next) && getAlgorithm(next) === key.algorithm) await files.rename(name, next);
     }
   }
 
