@@ -132,7 +132,7 @@ describe('the published keys', () => {
     const about = (name: string) => ({
       exception: new Error(`The signing key ${path.join(directory, name)} cannot be read`),
     });
-    expect(logged).toEqual([
+    expect(logged.toSorted(([one], [other]) => (one < other ? -1 : 1))).toEqual([
       ['A retired signing key cannot be read: {exception}', about('2000-b.EdDSA.json')],
       ['A staged signing key cannot be read: {exception}', about('0-next-a.EdDSA.json')],
     ]);

@@ -172,15 +172,19 @@ describe('a rotation', () => {
   });
 
   // @shows AS-11.9, AS-11.22
-  test('never gives a staged key the file name of another algorithm, whatever its kid is', async () => {
-    const { ring, put, kids, now } = createKeys();
-    put('1000-a.json', 'RS256', { kid: 'old' });
-    put('0-next-b.json', 'RS256', { kid: 'next.ES256', signs_from: now() });
-    expect(await ring.rotate({ ifOlderThan: DAY })).toMatchObject(NOTHING);
-    expect(await kids()).toEqual(['next.ES256', 'old']);
-    expect((await ring.active())?.kid).toBe('next.ES256');
-    expect(await ring.active('ES256')).toBe(null);
-  });
+  test.each(['next.ES256', '/../outside'])(
+    'never gives a staged key a file name for another algorithm or folder: its kid is %j',
+    async (kid) => {
+      const { ring, put, kids, names, now } = createKeys();
+      put('1000-a.json', 'RS256', { kid: 'old' });
+      put('0-next-b.json', 'RS256', { kid, signs_from: now() });
+      expect(await ring.rotate({ ifOlderThan: DAY })).toMatchObject(NOTHING);
+      expect(names()).toEqual(['0-next-b.json', '1000-a.json']);
+      expect(await kids()).toEqual([kid, 'old']);
+      expect((await ring.active())?.kid).toBe(kid);
+      expect(await ring.active('ES256')).toBe(null);
+    },
+  );
 
   test.each<[options: RotationOptions, message: string]>([
     [{ now: true, ifOlderThan: 60 }, 'now cannot be combined with ifOlderThan or stagedFor'],
