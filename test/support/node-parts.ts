@@ -17,7 +17,7 @@ type Call = (...args: never[]) => unknown;
 export function changeFile<
   Name extends 'link' | 'lstat' | 'readdir' | 'rename' | 'stat' | 'unlink',
 >(name: Name, make: (original: Promises[Name]) => Call): void {
-  replace(fs.promises, name, make as (original: Call) => Call);
+  replace(fs.promises, name, make as never);
 }
 
 /** Replaces a synchronous function of `node:fs`. `make` receives the original function. */
@@ -25,7 +25,7 @@ export function changeFileSync<Name extends 'fchownSync' | 'fstatSync'>(
   name: Name,
   make: (original: Sync[Name]) => Call,
 ): void {
-  replace(fs, name, make as (original: Call) => Call);
+  replace(fs, name, make as never);
 }
 
 /** Makes this process appear to run as this user. Undefined means a system without user ids. */
@@ -47,7 +47,8 @@ export async function changeOpenFiles(
   const handle = await open(import.meta.dirname);
   const prototype = Object.getPrototypeOf(handle) as FileHandle;
   await handle.close();
-  const spy = vi.spyOn(prototype, name);
+  // Both methods are replaced by a function without arguments.
+  const spy = vi.spyOn(prototype, name as 'sync');
   spy.mockImplementation(async function changed(this: FileHandle) {
     await instead((await this.stat()).isDirectory());
   });
@@ -77,7 +78,7 @@ function replace<Owner extends object>(
   make: (original: Call) => Call,
 ): void {
   const original = owner[name];
-  owner[name] = make(original as Call) as Owner[typeof name];
+  owner[name] = make(original as unknown as Call) as never;
   syncBuiltinESMExports();
   onTestFinished(() => {
     owner[name] = original;

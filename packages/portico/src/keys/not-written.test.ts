@@ -24,9 +24,9 @@ test.each([
 
 // @shows AS-11.22
 test.each([
-  [systemError('EPERM'), ' (EPERM)'],
-  [undefined, ''],
-])('a key that root cannot give to the owner of the directory is explained', (why, code) => {
+  [' (EPERM)', systemError('EPERM')],
+  ['', undefined],
+])('a key that root cannot give to the owner of the directory is explained: "%s"', (code, why) => {
   const cause = new NotGivenError('/keys', 4711, why);
   const explained = explain(cause);
   expect(explained).toBeInstanceOf(KeyRotationError);

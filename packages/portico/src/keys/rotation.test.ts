@@ -208,13 +208,13 @@ describe('a rotation', () => {
 
   test('accepts the shortest and the longest times', async () => {
     const { ring } = withKey();
-    for (const options of [
+    const accepted: readonly RotationOptions[] = [
       { ifOlderThan: 1 },
       { ifOlderThan: CENTURY },
       { stagedFor: STAGED_FOR },
       { stagedFor: CENTURY },
-    ])
-      expect((await ring.rotate(options)).removed).toEqual([]);
+    ];
+    for (const options of accepted) expect((await ring.rotate(options)).removed).toEqual([]);
   });
 
   test.each<[options: RotationOptions, message: string]>([
@@ -333,8 +333,8 @@ describe('an immediate rotation', () => {
   test('keeps a newer key, which another process has created at the same time', async () => {
     const later = '1700000060000-b.EdDSA.json';
     const keys = withKey();
-    const sneak = () => writeFileSync(path.join(keys.directory, later), content);
     const content = JSON.stringify({ ...privateJwk(ED), kid: 'newer' });
+    const sneak = () => writeFileSync(path.join(keys.directory, later), content);
     changeFile('rename', (original) => async (from: string, to: string) => {
       await original(from, to);
       sneak();
@@ -346,6 +346,7 @@ describe('an immediate rotation', () => {
 });
 
 describe('a rotation that cannot write', () => {
+  const EITHER: readonly RotationOptions[] = [{}, { now: true }];
   const message = (directory: string, what: string) =>
     `The key directory ${directory} cannot be written (${what}`;
 
@@ -359,7 +360,7 @@ describe('a rotation that cannot write', () => {
       written += 1;
       if (written % 2 === 0) throw systemError('ENOSPC');
     });
-    for (const options of [{}, { now: true }])
+    for (const options of EITHER)
       await expect(ring.rotate(options)).rejects.toMatchObject({
         name: 'KeyRotationError',
         message: `${message(directory, 'ENOSPC: the disk is full')}): no key was replaced`,
@@ -369,7 +370,7 @@ describe('a rotation that cannot write', () => {
   });
 
   // @shows AS-11.12
-  test.each([{}, { now: true }])(
+  test.each(EITHER)(
     'removes the new keys again if the disk does not keep them: %j',
     async (options) => {
       const { ring, put, names, events, directory } = withKey();
@@ -448,7 +449,9 @@ describe('a rotation by root', () => {
   });
 
   // @shows AS-11.22
-  test.each<[what: string, uid: number | undefined, owner: number, of: RegExp, options?: object]>([
+  test.each<
+    [what: string, uid: number | undefined, owner: number, of: RegExp, options?: RotationOptions]
+  >([
     ['the server runs it itself', SERVER, SERVER, STAGED],
     ['the system has no user ids', undefined, SERVER, STAGED],
     ['only a key that already signs belongs to root', ROOT, SERVER, SIGNING],

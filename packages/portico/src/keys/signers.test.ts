@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { ConfigurationError } from '@portico/sql';
-import { expect, describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { buildSigningKeys, type KeySigner } from './signers.ts';
