@@ -18,7 +18,8 @@ import { newestFirst } from './key-names.ts';
 import type { NewKey } from './key-pairs.ts';
 import { KeysLostError } from './signing-key.ts';
 
-const OTHER = 65_534;
+/** The id of a user that does not run the tests. */
+const OTHER = (process.getuid?.() ?? 0) + 1;
 const NEW: NewKey = { kid: 'new', algorithm: 'EdDSA', jwk: privateJwk('EdDSA') };
 const NAME = '1000-new.EdDSA.json';
 
