@@ -592,6 +592,23 @@ describe('open registration', () => {
     expect((await notes(tokens.access_token)).status).toBe(200);
   });
 
+  // @shows AS-22.11, RFC7592-2.2
+  test.each([
+    'client_secret',
+    'client_secret_expires_at',
+    'client_id_issued_at',
+    'registration_access_token',
+    'registration_client_uri',
+  ])('treats an empty %s in a replacement as missing', async (name) => {
+    const client = await register();
+    const { client_id } = client;
+    const metadata = { client_id, redirect_uris: [LOOPBACK], grant_types: CODE_GRANTS };
+    for (const empty of [null, '', []]) {
+      const replaced = await manage('PUT', client, { ...metadata, [name]: empty });
+      expect([replaced.status, await replaced.json()]).toEqual([200, client]);
+    }
+  });
+
   // @shows AS-22.8, RFC7592-2.2
   test('allows a client to replace its redirect URIs until a person has allowed it', async () => {
     const client = await register();
@@ -855,7 +872,7 @@ describe('registration with an initial access token', () => {
     const { token } = await portal.server.initialAccessTokens.create({});
     const client = await register({ token_endpoint_auth_method: 'client_secret_basic' }, token);
     const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK] };
-    for (const secret of ['mine', '', 1, null]) {
+    for (const secret of ['mine', ' ', 1, false]) {
       const sent = { ...metadata, client_secret: secret };
       await expectRefused(await manage('PUT', client, sent), 400, 'invalid_request');
     }

@@ -126,20 +126,25 @@ export function invalidMetadata(description: string, detail: string | null = nul
   return new OAuthError('invalid_client_metadata', description, detail);
 }
 
+/** Returns the value of a metadata field, or undefined if the field is missing or empty. */
+export function findSent(sent: SentMetadata, name: string): unknown {
+  const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
+  return saysNothing(value) ? undefined : value;
+}
+
 /**
  * Returns the string in a metadata field, or undefined if the field is missing or empty. Throws for
  * any other type.
  */
 function readText(sent: SentMetadata, name: string): string | undefined {
-  const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
-  if (saysNothing(value)) return undefined;
-  if (typeof value === 'string') return value;
+  const value = findSent(sent, name);
+  if (value === undefined || typeof value === 'string') return value;
   throw invalidMetadata(`The field ${name} must be a text.`);
 }
 
 function readTexts(sent: SentMetadata, name: string): readonly string[] | undefined {
-  const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
-  if (saysNothing(value)) return undefined;
+  const value = findSent(sent, name);
+  if (value === undefined) return undefined;
   if (Array.isArray(value) && value.every((each): each is string => typeof each === 'string'))
     return value;
   throw invalidMetadata(`The field ${name} must be a list of texts.`);
@@ -150,8 +155,8 @@ function readTexts(sent: SentMetadata, name: string): readonly string[] | undefi
  * type.
  */
 function readFlag(sent: SentMetadata, name: string): boolean {
-  const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
-  if (saysNothing(value)) return false;
+  const value = findSent(sent, name);
+  if (value === undefined) return false;
   if (typeof value === 'boolean') return value;
   throw invalidMetadata(`The field ${name} must be true or false.`);
 }
@@ -211,7 +216,7 @@ function readKeys(
     );
   }
   const algorithm = readText(sent, 'token_endpoint_auth_signing_alg');
-  const jwks = Object.hasOwn(sent, 'jwks') && !saysNothing(sent['jwks']) ? sent['jwks'] : undefined;
+  const jwks = findSent(sent, 'jwks');
   if (jwks === undefined && jwksUri === undefined) {
     throw invalidMetadata('The client needs its public keys: jwks or jwks_uri.');
   }

@@ -7,7 +7,7 @@ import { callerAddress } from '../../host/host.ts';
 import { queryParameters, refuseBody } from '../../parameters.ts';
 import { quoted } from '../../quoting.ts';
 import { noteClient } from '../../refusals.ts';
-import type { SentMetadata } from './asked-metadata.ts';
+import { findSent, type SentMetadata } from './asked-metadata.ts';
 import type { Registrations } from './registrations.ts';
 import { jsonReply, type Reply } from '../../endpoints/replies/responses.ts';
 import { furtherJson } from '../../store/further-metadata.ts';
@@ -72,7 +72,7 @@ export class RegisterEndpoint {
     const sent = request.method === 'PUT' ? await readMetadata(request) : null;
     const current =
       sent === null ? client : await this.#registrations.replace(client, token, sent, address);
-    const { client_secret: own = null } = sent ?? {};
+    const own = sent === null ? undefined : findSent(sent, 'client_secret');
     // The response to HEAD has no body, so the client would never receive a new secret.
     const given =
       request.method === 'HEAD'

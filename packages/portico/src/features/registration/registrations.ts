@@ -18,6 +18,7 @@ import type { Server } from '../../server.ts';
 import { COUNTED } from '../../store/client-expiry.ts';
 import type { Client, ClientMetadata } from '../../store/client.ts';
 import {
+  findSent,
   invalidMetadata,
   readRegistration,
   type MetadataRules,
@@ -273,7 +274,7 @@ export class Registrations {
    * secret.
    */
   async #requireOwn(client: Client, sent: SentMetadata): Promise<void> {
-    const unexpected = NOT_TO_BE_SENT.find((name) => Object.hasOwn(sent, name));
+    const unexpected = NOT_TO_BE_SENT.find((name) => findSent(sent, name) !== undefined);
     if (unexpected !== undefined) {
       throw new OAuthError(
         'invalid_request',
@@ -283,8 +284,8 @@ export class Registrations {
     if (sent['client_id'] !== client.id) {
       throw new OAuthError('invalid_request', 'The client_id must be the one of the registration.');
     }
-    if (!Object.hasOwn(sent, 'client_secret')) return;
-    const { client_secret: secret } = sent;
+    const secret = findSent(sent, 'client_secret');
+    if (secret === undefined) return;
     if (typeof secret === 'string' && (await this.#parts.secrets.verify(client, secret, client.id)))
       return;
     throw new OAuthError(
