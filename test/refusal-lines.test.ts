@@ -9,6 +9,7 @@ import {
   obtainTokens,
   refresh,
   registerClient,
+  requestToken,
   type TestClient,
 } from './support/portal.ts';
 
@@ -82,4 +83,18 @@ test('a refusal line contains neither if they are unknown', async () => {
     exchangeCode(portal, client, 'x'.repeat(43)),
   ])
     expect(await lineOf(refused)).not.toHaveProperty('authorizationId');
+});
+
+// @shows AS-9.10
+test('a refusal line says that a library sends an empty secret for a public client', async () => {
+  const { portal } = administered;
+  const { id } = await registerClient(portal, { public: true });
+  const grant = { grant_type: 'refresh_token', refresh_token: 'x'.repeat(43) };
+  const detail =
+    'the request has an empty secret (HTTP Basic), but the client is public: it must send only ' +
+    'its client_id, in the body';
+  const refused = lineOf(requestToken(portal, { id, secret: '' }, grant));
+  expect(await refused).toMatchObject({ detail, clientId: id });
+  const known = lineOf(requestToken(portal, null, { ...grant, client_id: id }));
+  expect(await known).toMatchObject({ error: 'invalid_grant' });
 });

@@ -281,10 +281,16 @@ function proofOf({ workload }: ClientKeys): string {
   return workload === undefined ? PRIVATE_KEY_JWT : 'workload tokens';
 }
 
+/** Some libraries send HTTP Basic for every client, also for a client without a secret. */
+const EMPTY_OF_PUBLIC =
+  'the request has an empty secret (HTTP Basic), but the client is public: it must send only its ' +
+  'client_id, in the body';
+
 function wrongSecret(client: Client, secret: string, now: number): string {
   const { public: isPublic, keys, previousSecretExpiresAt } = client;
   if (keys !== null)
     return `the request has a secret, but the client authenticates by ${proofOf(keys)}`;
+  if (isPublic && secret === '') return EMPTY_OF_PUBLIC;
   if (isPublic) return 'the request has a secret, but the client is public and has none';
   if (isBlank(secret)) return 'the secret is blank';
   if (hasExpiredSecret(client, now)) return 'the secret is wrong, or it has expired';
