@@ -280,7 +280,24 @@ describe('a client whose id is the URL of its metadata document', () => {
       }
     },
   );
+
+  // @shows AS-21.12
+  test('is accepted if the MCP SDK for Python wrote it, with null for each missing member', async () => {
+    const url = publish(JSON.parse(WRITTEN_BY_PYDANTIC) as object);
+    const code = await codeFor(url, ada);
+    expect((await exchange(url, code)).status).toBe(200);
+  });
 });
+
+/**
+ * The content of an `OAuthClientInformationFull` of the Python package `mcp`, as
+ * `model_dump_json()` writes it. `publish` adds the `client_id`.
+ */
+const WRITTEN_BY_PYDANTIC = `{"token_endpoint_auth_method":"none",
+  "grant_types":["authorization_code","refresh_token"],"response_types":["code"],"scope":null,
+  "client_name":"N","client_uri":null,"logo_uri":null,"contacts":null,"tos_uri":null,
+  "policy_uri":null,"jwks_uri":null,"jwks":null,"software_id":null,"software_version":null,
+  "client_secret":null,"client_id_issued_at":null,"client_secret_expires_at":null}`;
 
 describe('an invalid client metadata document', () => {
   // @shows AS-21.3, AS-21.6

@@ -4,6 +4,7 @@ import {
   DocumentError,
   readDocument,
 } from '../../../packages/portico/src/features/client-documents/document.ts';
+import { saysNothing } from '../../../packages/portico/src/clients/metadata.ts';
 import { newClient } from '../../../packages/portico/src/clients/new-client.ts';
 import { unverified, isVerified } from '../../../packages/portico/src/clients/who-asks.ts';
 import { ENGLISH_WORDS } from '../../../packages/portico/src/pages/words.ts';
@@ -124,7 +125,7 @@ export const target: Target = {
         sent['client_id'] === ADDRESS && isClientUrl(ADDRESS),
         'the document of another client was taken',
       );
-      hold(!Object.hasOwn(sent, 'client_secret'), 'a document with a secret was taken');
+      hold(saysNothing(sent['client_secret']), 'a document with a secret was taken');
       checkDescribed({ ...described, public: described.keys === null, profile: null });
       hold(
         described.scopes.every((each) => catalog.has(each) && !SERVICE_SCOPES.has(each)) &&

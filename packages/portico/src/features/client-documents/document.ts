@@ -82,9 +82,8 @@ const members = z.looseObject({
   jwks_uri: z.string().optional(),
 });
 
+/** Portico treats every other field as missing if its value is empty. */
 const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
-/** Fields that Portico treats as missing if their value is empty. */
-const OPTIONAL = new Set(Object.keys(members.shape).filter((name) => !REQUIRED.includes(name)));
 
 type Members = z.output<typeof members>;
 
@@ -147,7 +146,7 @@ export function readDocument(value: unknown, url: string, rules: DocumentRules):
 function withoutEmpty(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).filter(([name, each]) => !(OPTIONAL.has(name) && saysNothing(each))),
+    Object.entries(value).filter(([name, each]) => REQUIRED.includes(name) || !saysNothing(each)),
   );
 }
 
