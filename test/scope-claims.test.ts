@@ -146,6 +146,28 @@ describe('the claims of a scope in oauth_server:scopes', () => {
     }
   });
 
+  // @shows AS-3.10, OIDC-5.1a
+  test('are dropped if they must be true or false and are not, and each is logged once', async () => {
+    // MySQL returns a Buffer for a column of type BIT(1). As JSON, it is an object, which many
+    // clients take for true.
+    const claims = () => ({ phone_number: '123', phone_number_verified: Buffer.from([0]) });
+    const other = await startPortal({ config: { oauth_server: { scopes: SCOPES, claims } } });
+    try {
+      await other.grant(ADA, 'notes.read');
+      const at = await registerClient(other, { scopes: ['openid', ...Object.keys(SCOPES)] });
+      const tokens = await obtainTokens(other, at, ADA, { scope: 'openid phone' });
+      const told = await (await callApi(other, '/oauth/userinfo', tokens.access_token)).json();
+      for (const found of [decodeJwt(tokens.id_token), told])
+        expect(found).not.toHaveProperty('phone_number_verified');
+      const log = await readFile(path.join(other.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+      expect(
+        log.match(/The claim phone_number_verified is dropped: it is neither true nor false/g),
+      ).toHaveLength(1);
+    } finally {
+      await other.close();
+    }
+  });
+
   // @shows AS-3.8
   test('are all in the metadata, once each', async () => {
     const response = await fetch(`${portal.url}/.well-known/openid-configuration`);

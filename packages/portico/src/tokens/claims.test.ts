@@ -87,6 +87,39 @@ describe('the claims of scopes', () => {
     });
   });
 
+  // @shows AS-3.10, OIDC-5.1a
+  test.each([
+    [true, true],
+    [1, true],
+    ['true', true],
+    [false, false],
+    [0, false],
+    ['false', false],
+    ['', undefined],
+    [null, undefined],
+  ])('are true or false if OpenID Connect says so: %j', async (given, expected) => {
+    const { claims, warnings } = claimsOf(() => ({ email_verified: given }));
+    const released = await claims.released(person({ email: 'a@example.com' }).user, ['email']);
+    expect(released).toStrictEqual({
+      email: 'a@example.com',
+      ...(expected === undefined ? {} : { email_verified: expected }),
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  // @shows AS-3.10
+  test.each([2, -1, 'yes', 't', 'False', ' ', new Date(), Buffer.from([0]), [false], {}])(
+    'are dropped if they are neither, but must be: %j',
+    async (value) => {
+      const { claims, warnings } = claimsOf(() => ({ unknown: value }));
+      const { user } = person({ email_verified: value });
+      expect(await claims.released(user, ['email', 'team'])).toStrictEqual({ unknown: value });
+      expect(warnings.map(([, context]) => context)).toEqual([
+        { claim: 'email_verified', reason: 'it is neither true nor false' },
+      ]);
+    },
+  );
+
   test('are not read if no scope has a claim', async () => {
     const { user, asked } = person({ email: 'a@example.com' });
     let mapped = 0;

@@ -28,6 +28,19 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
   phone: ['phone_number', 'phone_number_verified'],
 };
 
+/** Claims that are true or false (OpenID Connect Core section 5.1). */
+const BOOLEAN_CLAIMS: ReadonlySet<string> = new Set(['email_verified', 'phone_number_verified']);
+
+/** The values that count as true or false. Some databases store them as numbers or as text. */
+const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  [true, true],
+  [1, true],
+  ['true', true],
+  [false, false],
+  [0, false],
+  ['false', false],
+]);
+
 /**
  * Claims that only the server may set in a token or response, because recipients trust them.
  * Sources: RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
@@ -119,7 +132,10 @@ export class Claims {
     for (const name of names) {
       const value = own(profile, name) ?? own(added, name);
       if (value === null) continue;
-      if (isWellFormed(value)) claims[name] = value;
+      const given = BOOLEAN_CLAIMS.has(name) ? BOOLEANS.get(value) : value;
+      // Many clients take every other value for true, even an object that means false.
+      if (given === undefined) this.#warnOf(name, 'it is neither true nor false');
+      else if (isWellFormed(given)) claims[name] = given;
       else this.#warnOf(name, 'its text is not well-formed Unicode');
     }
     return claims;
