@@ -29,6 +29,16 @@ const DOCUMENT = {
   token_endpoint_auth_method: 'none',
 };
 
+/**
+ * The content of an `OAuthClientInformationFull` of the Python package `mcp`, as
+ * `model_dump_json()` writes it. `publish` adds the `client_id`.
+ */
+const WRITTEN_BY_PYDANTIC = `{"token_endpoint_auth_method":"none",
+  "grant_types":["authorization_code","refresh_token"],"response_types":["code"],"scope":null,
+  "client_name":"N","client_uri":null,"logo_uri":null,"contacts":null,"tos_uri":null,
+  "policy_uri":null,"jwks_uri":null,"jwks":null,"software_id":null,"software_version":null,
+  "client_secret":null,"client_id_issued_at":null,"client_secret_expires_at":null}`;
+
 let host: DocumentHost;
 let portal: RunningPortal;
 let ada: Visitor;
@@ -288,16 +298,6 @@ describe('a client whose id is the URL of its metadata document', () => {
     expect((await exchange(url, code)).status).toBe(200);
   });
 });
-
-/**
- * The content of an `OAuthClientInformationFull` of the Python package `mcp`, as
- * `model_dump_json()` writes it. `publish` adds the `client_id`.
- */
-const WRITTEN_BY_PYDANTIC = `{"token_endpoint_auth_method":"none",
-  "grant_types":["authorization_code","refresh_token"],"response_types":["code"],"scope":null,
-  "client_name":"N","client_uri":null,"logo_uri":null,"contacts":null,"tos_uri":null,
-  "policy_uri":null,"jwks_uri":null,"jwks":null,"software_id":null,"software_version":null,
-  "client_secret":null,"client_id_issued_at":null,"client_secret_expires_at":null}`;
 
 describe('an invalid client metadata document', () => {
   // @shows AS-21.3, AS-21.6
