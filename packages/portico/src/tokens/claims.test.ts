@@ -120,6 +120,30 @@ describe('the claims of scopes', () => {
     },
   );
 
+  // @shows AS-3.10, OIDC-5.1a
+  test.each([
+    [1_700_000_000, 1_700_000_000],
+    [0, 0],
+    [new Date(1_700_000_000_999), 1_700_000_000],
+  ])('are a number of seconds if OpenID Connect says so: %j', async (given, expected) => {
+    const { claims, warnings } = claimsOf(undefined);
+    const { user } = person({ updated_at: given });
+    expect(await claims.released(user, ['profile'])).toStrictEqual({ updated_at: expected });
+    expect(warnings).toEqual([]);
+  });
+
+  // @shows AS-3.10
+  test.each(['2026-11-30T09:00:00Z', '1700000000', Number.NaN, new Date(Number.NaN), true, {}])(
+    'are dropped if they are not, but must be: %j',
+    async (value) => {
+      const { claims, warnings } = claimsOf(undefined);
+      expect(await claims.released(person({ updated_at: value }).user, ['profile'])).toEqual({});
+      expect(warnings.map(([, context]) => context)).toEqual([
+        { claim: 'updated_at', reason: 'it is neither a Date nor a number of seconds' },
+      ]);
+    },
+  );
+
   test('are not read if no scope has a claim', async () => {
     const { user, asked } = person({ email: 'a@example.com' });
     let mapped = 0;

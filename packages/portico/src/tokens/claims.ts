@@ -28,9 +28,6 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
   phone: ['phone_number', 'phone_number_verified'],
 };
 
-/** Claims that are true or false (OpenID Connect Core section 5.1). */
-const BOOLEAN_CLAIMS: ReadonlySet<string> = new Set(['email_verified', 'phone_number_verified']);
-
 /** The values that count as true or false. Some databases store them as numbers or as text. */
 const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],
@@ -39,6 +36,34 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [false, false],
   [0, false],
   ['false', false],
+]);
+
+/** How the server reads a claim that has a type other than text. */
+interface TypedClaim {
+  /** Returns the value with the right type, or undefined if there is none. */
+  readonly read: (value: unknown) => unknown;
+  /** The reason for the log why a value is dropped. */
+  readonly wrong: string;
+}
+
+const BOOLEAN: TypedClaim = {
+  read: (value) => BOOLEANS.get(value),
+  wrong: 'it is neither true nor false',
+};
+
+const TIME: TypedClaim = {
+  read: (value) => {
+    const seconds = value instanceof Date ? Math.floor(value.getTime() / 1000) : value;
+    return Number.isFinite(seconds) ? seconds : undefined;
+  },
+  wrong: 'it is neither a Date nor a number of seconds',
+};
+
+/** The claims that strict clients read only with this type (OpenID Connect Core section 5.1). */
+const TYPED_CLAIMS: ReadonlyMap<string, TypedClaim> = new Map([
+  ['email_verified', BOOLEAN],
+  ['phone_number_verified', BOOLEAN],
+  ['updated_at', TIME],
 ]);
 
 /**
@@ -132,9 +157,10 @@ export class Claims {
     for (const name of names) {
       const value = own(profile, name) ?? own(added, name);
       if (value === null) continue;
-      const given = BOOLEAN_CLAIMS.has(name) ? BOOLEANS.get(value) : value;
-      // Many clients take every other value for true, even an object that means false.
-      if (given === undefined) this.#warnOf(name, 'it is neither true nor false');
+      const type = TYPED_CLAIMS.get(name);
+      const given = type === undefined ? value : type.read(value);
+      // Many clients take another value for true, even an object that means false.
+      if (given === undefined) this.#warnOf(name, type?.wrong ?? '');
       else if (isWellFormed(given)) claims[name] = given;
       else this.#warnOf(name, 'its text is not well-formed Unicode');
     }
