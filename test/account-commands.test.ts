@@ -1,11 +1,11 @@
 // @engines sqlite: other tests check what the commands write
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApplication } from '@portico/kit';
 import portal from '../examples/portal/app.ts';
-import { porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
+import { installPortico, porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
 let storage: string;
@@ -35,9 +35,13 @@ async function withApplication<T>(
 const canSignIn = (email: string, password: string) =>
   withApplication(async ({ accounts }) => (await accounts.authenticate(email, password)) !== null);
 
+let addresses = 0;
+/** Returns an email address that no account has. */
+const unusedEmail = (name: string) => `${name}-${(addresses += 1)}@example.com`;
+
 /** Creates an account, and returns its email address. */
 async function create(name: string, ...options: string[]): Promise<string> {
-  const email = `${name}@example.com`;
+  const email = unusedEmail(name);
   expect(await run('account:create', email, name, ...options)).toMatchObject({ code: 0 });
   return email;
 }
@@ -52,35 +56,39 @@ function expectRefusal({ code, stdout, stderr }: ConsoleResult, says: string): v
 describe('the account commands of the kit', () => {
   // @shows HOST-4.3
   test('account:create creates an account once, and prints the generated password', async () => {
-    const { code, stdout, stderr } = await run('account:create', 'new@example.com', 'A New One');
+    const email = unusedEmail('new');
+    const { code, stdout, stderr } = await run('account:create', email, 'A New One');
     const [, password = ''] = /^password: ([\w-]{16})$/m.exec(stdout) ?? [];
     expect([code, stdout, stderr]).toEqual([
       0,
-      `Created the account new@example.com.\npassword: ${password}\n`,
+      `Created the account ${email}.\npassword: ${password}\n`,
       '',
     ]);
-    expect(await canSignIn('NEW@example.com', password)).toBe(true);
+    const sameEmail = email.toUpperCase();
+    expect(await canSignIn(sameEmail, password)).toBe(true);
     expectRefusal(
-      await run('account:create', 'NEW@example.com', 'Again'),
-      'An account with the email NEW@example.com already exists',
+      await run('account:create', sameEmail, 'Again'),
+      `An account with the email ${sameEmail} already exists`,
     );
   });
 
   test('account:create with --password prints no password', async () => {
-    expect(await run('account:create', 'own@example.com', 'Own', '--password=own secret')).toEqual({
+    const email = unusedEmail('own');
+    expect(await run('account:create', email, 'Own', '--password=own secret')).toEqual({
       code: 0,
-      stdout: 'Created the account own@example.com.\n',
+      stdout: `Created the account ${email}.\n`,
       stderr: '',
     });
-    expect(await canSignIn('own@example.com', 'own secret')).toBe(true);
+    expect(await canSignIn(email, 'own secret')).toBe(true);
   });
 
   test('account:create refuses an empty password', async () => {
+    const email = unusedEmail('empty');
     expectRefusal(
-      await run('account:create', 'empty@example.com', 'Empty', '--password='),
+      await run('account:create', email, 'Empty', '--password='),
       '--password is empty; to create a random password, omit the option',
     );
-    expect((await run('account:list')).stdout).not.toContain('empty@example.com');
+    expect((await run('account:list')).stdout).not.toContain(email);
   });
 
   // @shows HOST-4.3
@@ -166,6 +174,23 @@ describe('the account commands of the kit', () => {
     );
   });
 
+  test.each([
+    ['email', 'account:create'],
+    ['name', 'account:create', 'ada@example.com'],
+    ['email', 'account:suspend'],
+    ['email', 'account:restore'],
+    ['email', 'account:grant'],
+    ['permission', 'account:grant', 'ada@example.com'],
+    ['email', 'account:deny'],
+    ['permission', 'account:deny', 'ada@example.com'],
+  ])('name a missing argument: %s of %s', async (argument, ...args) => {
+    expect(await run(...args)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`missing required argument '${argument}'`) as string,
+    });
+  });
+
   // @shows HOST-4.3
   test('account:deny removes a permission, and refuses one that the account does not have', async () => {
     const email = await create('denied');
@@ -194,7 +219,7 @@ describe('account:grant', () => {
   test('warns about a permission that no scope uses, and still grants it', async () => {
     const email = await create('granted');
     const misspelt = await run('account:grant', email, 'notes.raed');
-    expect(misspelt.stdout).toBe('granted@example.com now has the permission notes.raed.\n');
+    expect(misspelt.stdout).toBe(`${email} now has the permission notes.raed.\n`);
     expect(misspelt.stderr).toBe(
       'Warning: no scope requires the permission notes.raed; the scopes require these ' +
         'permissions: notes:read, ' +
@@ -227,5 +252,67 @@ describe('account:grant', () => {
         'oauth_server:admin_permission; known permissions: notes:read, notes.edit, ' +
         'portal:administer\n',
     );
+  });
+});
+
+describe('the account commands, in a different application,', () => {
+  /** Runs commands in a new application whose definition is this code. */
+  async function inApplication(code: string) {
+    const folder = await mkdtemp(path.join(storage, 'application-'));
+    await installPortico(folder);
+    await writeFile(path.join(folder, 'app.js'), code);
+    const there = (...args: string[]) => porticoHere(args, { cwd: folder });
+    expect(await there('db:migrate', 'up')).toMatchObject({ code: 0 });
+    expect(await there('account:create', ADA, 'Ada', '--password=secret')).toMatchObject({ code: 0 });
+    return there;
+  }
+  const ADA = 'ada@example.com';
+  const withKit = (plugins: string, settings: string) => `
+    import { accountCommands, databaseAccounts, defineApplication } from '@portico/kit';
+    import { oauthServer } from 'portico';
+    export default defineApplication({
+      directory: import.meta.dirname,
+      config: { public_url: 'https://app.example', ${settings} },
+      plugins: [${plugins}],
+      accounts: (given) => [databaseAccounts(given)],
+      commands: accountCommands,
+    });`;
+
+  // @shows HOST-4.2
+  test.each([
+    ['without an authorization server warn about no permission', '', '', ''],
+    [
+      'without scopes warn that no permission is known',
+      'oauthServer()',
+      "oauth_server: { name: 'App', scopes: {} }",
+      'Warning: no scope requires the permission edit; the scopes require these permissions: none\n',
+    ],
+  ])('%s', async (_, plugins, settings, warning) => {
+    const there = await inApplication(withKit(plugins, settings));
+    expect(await there('account:grant', ADA, 'edit')).toEqual({
+      code: 0,
+      stdout: `${ADA} now has the permission edit.\n`,
+      stderr: warning,
+    });
+  });
+
+  test('without sessions of the kit suspend an account too', async () => {
+    const there = await inApplication(`
+      import { accountCommands, migrationsOf } from '@portico/kit';
+      import { defineApplication } from 'portico';
+      const config = { public_url: 'https://app.example' };
+      const directory = import.meta.dirname;
+      export default defineApplication({
+        directory,
+        config,
+        migrations: migrationsOf({ directory, config, accounts: () => [] }),
+        commands: accountCommands,
+      });`);
+    expect(await there('account:suspend', ADA)).toEqual({
+      code: 0,
+      stdout: `Suspended ${ADA}.\n`,
+      stderr: '',
+    });
+    expect((await there('account:list')).stdout).toBe(`${ADA}  Ada  suspended  \n`);
   });
 });

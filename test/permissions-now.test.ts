@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   ADA,
   callApi,
@@ -23,6 +23,11 @@ beforeAll(async () => {
   client = await registerClient(portal);
 });
 afterAll(() => portal.close());
+// A test that failed may have left a different state.
+beforeEach(async () => {
+  await portal.restore(ADA);
+  for (const email of [ADA, GRACE]) await portal.grant(email, EDIT);
+});
 
 const EDIT = 'notes.edit';
 const accounts = () => portal.application.accounts;
@@ -63,7 +68,6 @@ test('a suspended account counts as missing from the next call', async () => {
 
 test('readTogether() does not use permissions that it read for a different person', async () => {
   const [ada, grace] = [await reference(ADA), await reference(GRACE)];
-  await portal.grant(ADA, EDIT);
   await portal.deny(GRACE, EDIT);
   await portal.application.database.readTogether(async () => {
     const holds = (person: typeof ada) => accounts().holdsPermission(person, EDIT);
@@ -75,7 +79,6 @@ test('readTogether() does not use permissions that it read for a different perso
       expect([await holds(ada), await holds(grace)]).toEqual([true, false]);
     }
   });
-  await portal.grant(GRACE, EDIT);
 });
 
 test('readTogether() reads a permission again after it was changed inside it', async () => {
@@ -106,7 +109,6 @@ test('a read that starts after readTogether() has ended returns the current valu
   await portal.deny(ADA, EDIT);
   denied.resolve();
   expect(await later).toBe(false);
-  await portal.grant(ADA, EDIT);
 });
 
 test('a missing account, or one of a different provider, has no permission', async () => {

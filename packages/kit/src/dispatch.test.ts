@@ -74,7 +74,7 @@ describe('stopping the dispatcher', () => {
     expect(await atOnce(stopped)).toBe(false);
     release(0);
     await responses[0];
-    expect(await stopped).toBe(true);
+    expect(await atOnce(stopped)).toBe(true);
   });
 });
 

@@ -28,9 +28,9 @@ afterAll(async () => {
 
 let providers = 0;
 /** Creates a provider without accounts. */
-function open(passwordHasher = PLAIN) {
+function open(passwordHasher = PLAIN, from: Database = database) {
   providers += 1;
-  return databaseAccounts({ database, passwordHasher, name: `provider-${providers}` });
+  return databaseAccounts({ database: from, passwordHasher, name: `provider-${providers}` });
 }
 type Accounts = ReturnType<typeof open>;
 
@@ -66,7 +66,8 @@ describe('an account in the database', () => {
 
   test('belongs to the provider `accounts` by default', async () => {
     const accounts = databaseAccounts({ database, passwordHasher: PLAIN });
-    expect((await create(accounts, 'ada')).reference.provider).toBe('accounts');
+    const { reference } = await create(accounts, `person-${(providers += 1)}`);
+    expect(reference.provider).toBe('accounts');
   });
 
   test('is the only one with its email address', async () => {
@@ -251,11 +252,7 @@ describe('the permissions that are read together with an account', () => {
         return database.execute(sql, parameters);
       },
     };
-    const accounts = databaseAccounts({
-      database: counting,
-      passwordHasher: PLAIN,
-      name: 'counted',
-    });
+    const accounts = open(PLAIN, counting);
     const { id } = await create(accounts, 'ada');
     const names = Array.from({ length: 17 }, (_, at) => `permission-${at}`);
     const queriesFor = async (...permissions: readonly string[]) => {

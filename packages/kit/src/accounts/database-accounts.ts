@@ -65,6 +65,11 @@ class AccountTable implements AccountProvider {
   readonly #database: Database;
   readonly #passwordHasher: PasswordHasher;
   readonly #prefetched = new PrefetchedPermissions();
+  /**
+   * The queries that `findWithPermissions` returned, by the number of permissions. Each one is kept,
+   * so that the database finds its prepared statement faster.
+   */
+  readonly #queries: string[] = [];
   #decoy: string | null = null;
 
   /** Do not call this constructor. Use `databaseAccounts()` instead. */
@@ -80,9 +85,10 @@ class AccountTable implements AccountProvider {
     // same query.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
+    const query = (this.#queries[names.length] ??= findWithPermissions(names.length));
     const { rows } = await this.#database.execute<
       AccountRow & { readonly permission: string | null }
-    >(findWithPermissions(names.length), [...names, this.name, id]);
+    >(query, [...names, this.name, id]);
     const own = rows.filter((row) => row.id === id);
     const held = own.map(({ permission }) => permission);
     this.#prefetched.keep(id, names, held);
@@ -273,22 +279,12 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
   };
 }
 
-/**
- * Returns the query that reads an account and this number of its permissions. Creates each query
- * only once, so that the database finds its prepared statement faster.
- */
-const findWithPermissions = keptByNumber(
-  (
-    names,
-  ) => `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
+/** Returns the query that reads an account and this number of its permissions. */
+function findWithPermissions(names: number): string {
+  return `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
   LEFT JOIN host_account_permissions p ON p.provider = a.provider AND p.account_id = a.id
     AND p.permission IN (${Array.from({ length: names }, () => '?').join(', ')})
-  WHERE a.provider = ? AND a.id = ?`,
-);
-
-function keptByNumber(make: (number: number) => string): (number: number) => string {
-  const kept: string[] = [];
-  return (number) => (kept[number] ??= make(number));
+  WHERE a.provider = ? AND a.id = ?`;
 }
 
 /** The maximum number of accounts that a search reads, in the order of their email addresses. */
