@@ -54,6 +54,12 @@ function expectRefusal({ code, stdout, stderr }: ConsoleResult, says: string): v
 }
 
 describe('the account commands of the kit', () => {
+  test('are in the help, together with serve', async () => {
+    const { stdout } = await run('--help');
+    for (const command of ['account:create', 'account:suspend', 'serve'])
+      expect(stdout).toMatch(new RegExp(`^ +${command} `, 'm'));
+  });
+
   // @shows HOST-4.3
   test('account:create creates an account once, and prints the generated password', async () => {
     const email = unusedEmail('new');
@@ -263,7 +269,9 @@ describe('the account commands, in a different application,', () => {
     await writeFile(path.join(folder, 'app.js'), code);
     const there = (...args: string[]) => porticoHere(args, { cwd: folder });
     expect(await there('db:migrate', 'up')).toMatchObject({ code: 0 });
-    expect(await there('account:create', ADA, 'Ada', '--password=secret')).toMatchObject({ code: 0 });
+    expect(await there('account:create', ADA, 'Ada', '--password=secret')).toMatchObject({
+      code: 0,
+    });
     return there;
   }
   const ADA = 'ada@example.com';

@@ -120,6 +120,16 @@ describe('a sign-in in a request', () => {
     expect(new Set([first, third, other]).size).toBe(3);
   });
 
+  test('makes the browser known for no account whose name only looks similar', async () => {
+    const { authenticate } = guarded();
+    const accounts = new Set<string>();
+    const browser = { ...unknown, remember: async (account: string) => void accounts.add(account) };
+    const spellings = ['ada strasse', 'ada straße', 'ada ｓtrasse', ' ADA Strasse '];
+    for (const identifier of spellings)
+      await during('192.0.2.1', browser, () => authenticate(identifier, 'correct'));
+    expect(accounts.size).toBe(3);
+  });
+
   test('makes the browser known only if the password is right', async () => {
     const { authenticate } = guarded();
     const accounts: string[] = [];
