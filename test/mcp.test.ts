@@ -1,4 +1,5 @@
 // @engines sqlite: the database makes no difference
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -514,9 +515,10 @@ describe('authorization of MCP requests', () => {
   test('lets a linked account call its tools, regardless of a browser session in the request', async () => {
     const { result } = await answerOf(send(calling('my_account'), { bearer: linked }));
     expect(result).toMatchObject({ structuredContent: { name: 'Ada Lovelace', email: ADA } });
-    await assistant.accounts.create({ email: 'eve@example.com', name: 'Eve', password: PASSWORD });
+    const email = `${randomUUID()}@example.com`;
+    await assistant.accounts.create({ email, name: 'Eve', password: PASSWORD });
     const eve = createVisitor(assistant.url);
-    await signIn(eve, await eve.get('/login'), 'eve@example.com');
+    await signIn(eve, await eve.get('/login'), email);
     const headers = { Cookie: eve.cookies() };
     const beside = await answerOf(send(calling('who'), { bearer: linked, headers }));
     expect(beside.result).toMatchObject({ content: [{ text: 'Ada Lovelace' }] });
