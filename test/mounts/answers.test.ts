@@ -5,6 +5,7 @@ import {
   connect,
   constants,
   createServer as createHttp2Server,
+  type ClientHttp2Session,
   type Http2ServerRequest,
   type Http2ServerResponse,
 } from 'node:http2';
@@ -661,13 +662,11 @@ test('a response that Express can no longer send is reported as an error of the 
   expect(errors).toMatchObject([{ code: 'ERR_HTTP_HEADERS_SENT' }]);
 });
 
-/** Starts an HTTP/2 server with this endpoint. Returns the body of its response to a request. */
-async function overHttp2(
-  path: string,
+/** Starts an HTTP/2 server with this endpoint, and connects to it. */
+async function startHttp2(
   handle: (request: Request) => Promise<Response>,
-  sent: Readonly<Record<string, string>>,
-  body?: string,
-): Promise<unknown> {
+  { isRead = false, seen = () => {} }: Http2Options = {},
+): Promise<ClientHttp2Session> {
   const endpoint = { name: 'seen', path: '/seen', methods: ['GET', 'POST'], handle };
   const server = {
     origin: 'http://localhost',
@@ -679,12 +678,13 @@ async function overHttp2(
     const asked = incoming as Http2ServerRequest & IncomingMessage;
     const answered = outgoing as Http2ServerResponse & ServerResponse;
     const answer = () => {
+      seen(answered);
       mounted
         .handle(asked, answered)
         .catch(() => outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
     };
-    if (body === undefined) answer();
-    else incoming.resume().once('end', answer);
+    if (isRead) incoming.resume().once('end', answer);
+    else answer();
   });
   listening.listen(0, '127.0.0.1');
   await once(listening, 'listening');
@@ -693,6 +693,24 @@ async function overHttp2(
     session.destroy();
     listening.close();
   });
+  return session;
+}
+
+interface Http2Options {
+  /** Whether the application reads the body before Portico gets the request. */
+  readonly isRead?: boolean;
+  /** Gets the response before Portico gets the request. */
+  readonly seen?: (outgoing: ServerResponse) => void;
+}
+
+/** Sends a request over HTTP/2 to an endpoint. Returns the body of its response. */
+async function overHttp2(
+  path: string,
+  handle: (request: Request) => Promise<Response>,
+  sent: Readonly<Record<string, string>>,
+  body?: string,
+): Promise<unknown> {
+  const session = await startHttp2(handle, { isRead: body !== undefined });
   const method = body === undefined ? 'GET' : 'POST';
   const stream = session.request({ ':path': path, ':method': method, ...sent });
   stream.end(body);
@@ -718,6 +736,25 @@ test('a body of an HTTP/2 request that other code has read is an error', async (
       ),
     );
   expect(await overHttp2('/seen', read, {}, 'a=1')).toMatch(/^The body was read from the request/);
+});
+
+// Node says of a reset HTTP/2 response that it is finished.
+test('a caller that resets its HTTP/2 request aborts the request', async () => {
+  const asked = Promise.withResolvers<Request>();
+  const outgoing = Promise.withResolvers<ServerResponse>();
+  const handle = (request: Request) => {
+    asked.resolve(request);
+    return new Promise<Response>(() => {});
+  };
+  const session = await startHttp2(handle, { seen: outgoing.resolve });
+  const stream = session.request({ ':path': '/seen', ':method': 'POST' });
+  stream.end('a=1');
+  const { signal } = await asked.promise;
+  expect(signal.aborted).toBe(false);
+  const closed = once(await outgoing.promise, 'close');
+  stream.close(constants.NGHTTP2_CANCEL);
+  await closed;
+  expect(signal.aborted).toBe(true);
 });
 
 describe('a request whose header fields are only in `headers`, as on AWS Lambda, keeps all of them', () => {

@@ -70,7 +70,8 @@ function createRequest(
   const { incoming, outgoing, target } = asked;
   const left = new AbortController();
   const closed = () => {
-    if (!outgoing.writableFinished) left.abort();
+    // For an HTTP/2 request that the client has reset, Node also sets `writableFinished`.
+    if (!outgoing.writableEnded || !outgoing.writableFinished) left.abort();
   };
   if (outgoing.closed) closed();
   else outgoing.once('close', closed);
