@@ -1069,6 +1069,46 @@ describe('an MCP tool call', () => {
   });
 });
 
+// @shows AS-19.4
+test.each<readonly [string, unknown, string | undefined, string]>([
+  [
+    'of a version that is not offered',
+    request('ping'),
+    '2026-07-28',
+    'Unsupported protocol version: 2026-07-28 (supported versions: 2025-11-25, 2025-03-26)',
+  ],
+  [
+    'with a secret in place of a version',
+    request('ping'),
+    'a-secret-of-the-client',
+    'Unsupported protocol version: unknown (supported versions: 2025-11-25, 2025-03-26)',
+  ],
+  [
+    'with initialize in a batch',
+    [initialize('2025-03-26'), request('ping', {}, 2)],
+    undefined,
+    'Invalid Request: Only one initialization request is allowed',
+  ],
+  [
+    'with a batch that is too large',
+    Array.from({ length: 101 }, (_, id) => request('ping', {}, id)),
+    undefined,
+    'Invalid Request: Batch must not exceed 100 messages',
+  ],
+])('a request %s gets 400, and one log line', async (_, message, version, reason) => {
+  const headers = { 'MCP-Protocol-Version': version };
+  const refused = await send(message, { headers });
+  expect(refused.status).toBe(400);
+  const requestId = refused.headers.get('x-request-id') ?? '';
+  const file = path.join(assistant.application.storageDirectory, 'app.log');
+  const log = await readFile(file, 'utf8');
+  const lines = log.split('\n').filter((line) => line.includes(requestId));
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { endpoint: 'mcp_server_rpc', error: 400, detail: reason, clientId: assistant.service.id },
+  ]);
+  expect(log).not.toContain('a-secret-of-the-client');
+});
+
 describe('mcp:tool_timeout', () => {
   // @shows MCP-5.9
   test.each([false, true])(

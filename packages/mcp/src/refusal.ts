@@ -31,11 +31,13 @@ export function refusal(
 }
 
 /**
- * Creates an error response that belongs to the protocol. The endpoint has accepted the request, so
- * the error is not logged.
+ * Creates an error response in the form of earlier protocol versions. `detail` is the message for
+ * the log. It must not contain text from the client, which could be a secret.
  */
-export function protocolRefusal(message: string, code: number): Response {
-  return jsonResponse({ jsonrpc: '2.0', error: { code, message }, id: null }, 400);
+export function protocolRefusal(message: string, code: number, detail = message): Response {
+  const response = jsonResponse({ jsonrpc: '2.0', error: { code, message }, id: null }, 400);
+  refusals.set(response, { status: 400, message: detail });
+  return response;
 }
 
 /**

@@ -84,11 +84,10 @@ function versionRefusal(
     return protocolRefusal('Invalid Request: Only one initialization request is allowed', -32_600);
   }
   if (initialized.includes(version)) return null;
-  const supported = all.join(', ');
-  return protocolRefusal(
-    `Bad Request: Unsupported protocol version: ${version} (supported versions: ${supported})`,
-    -32_000,
-  );
+  const told = (named: string) =>
+    `Unsupported protocol version: ${named} (supported versions: ${all.join(', ')})`;
+  const detail = told(/^\d{4}-\d\d-\d\d$/.test(version) ? version : 'unknown');
+  return protocolRefusal(`Bad Request: ${told(version)}`, -32_000, detail);
 }
 
 const JSON_BODY = { 'content-type': 'application/json' };
