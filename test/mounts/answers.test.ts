@@ -665,7 +665,7 @@ test('a response that Express can no longer send is reported as an error of the 
 /** Starts an HTTP/2 server with this endpoint, and connects to it. */
 async function startHttp2(
   handle: (request: Request) => Promise<Response>,
-  { isRead = false, seen = () => {} }: Http2Options = {},
+  { isRead = false, isLeft = false, seen = () => {} }: Http2Options = {},
 ): Promise<ClientHttp2Session> {
   const endpoint = { name: 'seen', path: '/seen', methods: ['GET', 'POST'], handle };
   const server = {
@@ -678,12 +678,13 @@ async function startHttp2(
     const asked = incoming as Http2ServerRequest & IncomingMessage;
     const answered = outgoing as Http2ServerResponse & ServerResponse;
     const answer = () => {
-      seen(answered);
       mounted
         .handle(asked, answered)
         .catch(() => outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
     };
+    seen(answered);
     if (isRead) incoming.resume().once('end', answer);
+    else if (isLeft) outgoing.once('close', answer);
     else answer();
   });
   listening.listen(0, '127.0.0.1');
@@ -699,6 +700,8 @@ async function startHttp2(
 interface Http2Options {
   /** Whether the application reads the body before Portico gets the request. */
   readonly isRead?: boolean;
+  /** Whether the caller disconnects before Portico gets the request. */
+  readonly isLeft?: boolean;
   /** Gets the response before Portico gets the request. */
   readonly seen?: (outgoing: ServerResponse) => void;
 }
@@ -755,6 +758,21 @@ test('a caller that resets its HTTP/2 request aborts the request', async () => {
   stream.close(constants.NGHTTP2_CANCEL);
   await closed;
   expect(signal.aborted).toBe(true);
+});
+
+test('an HTTP/2 request is aborted from the start if its caller has already reset it', async () => {
+  const asked = Promise.withResolvers<boolean>();
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const handle = async ({ signal }: Request) => {
+    asked.resolve(signal.aborted);
+    return new Response('to no one');
+  };
+  const session = await startHttp2(handle, { isLeft: true, seen: arrived.resolve });
+  const stream = session.request({ ':path': '/seen', ':method': 'POST' });
+  stream.end('a=1');
+  await arrived.promise;
+  stream.close(constants.NGHTTP2_CANCEL);
+  expect(await asked.promise).toBe(true);
 });
 
 describe('a request whose header fields are only in `headers`, as on AWS Lambda, keeps all of them', () => {

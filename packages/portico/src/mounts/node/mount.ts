@@ -73,11 +73,16 @@ function createRequest(
     // For an HTTP/2 request that the client has reset, Node also sets `writableFinished`.
     if (!outgoing.writableEnded || !outgoing.writableFinished) left.abort();
   };
-  if (outgoing.closed) closed();
+  if (isClosed(outgoing)) closed();
   else outgoing.once('close', closed);
   const init = body === null || !mayHaveBody(incoming) ? {} : bodyInit(body);
   const { method = 'GET' } = incoming;
   return new Request(`${origin}${target}`, { method, headers, signal: left.signal, ...init });
+}
+
+/** Whether the response has closed. An HTTP/2 response does not say so itself. */
+function isClosed(outgoing: ServerResponse & { readonly stream?: { readonly closed: boolean } }) {
+  return outgoing.stream?.closed ?? outgoing.closed;
 }
 
 function headersOf({ incoming, parsed }: Incoming): Headers {
