@@ -332,11 +332,12 @@ describe.each(WAYS)('a response of Portico in $name', (way) => {
     expect([untyped.status, await untyped.text()]).toEqual([200, 'of no type']);
   });
 
-  test('to HEAD ends at once if the response to GET is an event stream', async () => {
-    const { url } = await startWay(way);
+  test('to HEAD ends at once if the response to GET is an event stream, and cancels its body', async () => {
+    const { url, cancelled } = await startWay(way);
     const head = await fetch(`${url}/streamed`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     expect((await fetch(`${url}/shown`)).status).toBe(201);
+    await cancelled.promise;
   });
 
   test('arrives completely after a large request body', async () => {

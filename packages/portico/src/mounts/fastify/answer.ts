@@ -1,13 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { OF_THE_BODY } from '../replaced-body.ts';
-import type { SentAnswer } from '../node/sent-answer.ts';
+import { cancelBody, type SentAnswer } from '../node/sent-answer.ts';
 
 /** Sends an answer through Fastify's reply. */
-export function answer(
-  { status, fields, cookies, body }: SentAnswer,
-  reply: FastifyReply,
-): FastifyReply {
+export function answer(sent: SentAnswer, reply: FastifyReply): FastifyReply {
+  const { status, fields, cookies, body } = sent;
   reply.code(status);
   // Remove only headers that are set. If you remove a `content-length` or `transfer-encoding`
   // header that is not set, Node closes the connection.
@@ -26,7 +24,11 @@ export function answer(
     for (const cookie of new Set([...before, ...cookies])) reply.header('set-cookie', cookie);
   }
   // Do not pass a body to Fastify for HEAD: an event stream would never end.
-  if (body === null || reply.request.method === 'HEAD') return reply.send();
+  if (reply.request.method === 'HEAD') {
+    cancelBody(sent);
+    return reply.send();
+  }
+  if (body === null) return reply.send();
   // Always send a stream, because Fastify does not change the headers of a stream. For bytes,
   // Fastify would add a Content-Length. For text, it would change the Content-Type.
   return reply.send(body instanceof ReadableStream ? body : Readable.from(Buffer.from(body)));

@@ -41,6 +41,8 @@ export function createHandler<Context = unknown>(
   };
 }
 
-function withoutBody({ status, statusText, headers }: Response): Response {
+function withoutBody({ status, statusText, headers, body }: Response): Response {
+  // Otherwise, what the body reads from stays open, for example a file.
+  body?.cancel().catch(() => undefined);
   return new Response(null, { status, statusText, headers });
 }

@@ -10,7 +10,13 @@ import { OF_THE_BODY } from '../replaced-body.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../../http/request-id.ts';
 import type { Dispatched } from '../fetch/dispatch.ts';
 import { bytesOfChunk, incomingRequest, type SourceBody } from './incoming-request.ts';
-import { answerFromReply, answerFromResponse, inOnePiece, type SentAnswer } from './sent-answer.ts';
+import {
+  answerFromReply,
+  answerFromResponse,
+  cancelBody,
+  inOnePiece,
+  type SentAnswer,
+} from './sent-answer.ts';
 
 /**
  * Returns the framework's request for a request that an endpoint or a host method received. Use it
@@ -303,6 +309,7 @@ async function sendAnswer(
   head: boolean,
 ): Promise<void> {
   const { status, fields, cookies, body } = head ? answer : await inOnePiece(answer);
+  if (head) cancelBody(answer);
   outgoing.statusCode = status;
   // Remove only headers that are set. If you remove a Transfer-Encoding header that is not set,
   // Node closes the connection after the response.
