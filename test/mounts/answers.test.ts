@@ -43,6 +43,8 @@ const COOKIES = ['ours=4; Expires=Thu, 26 Nov 2026 12:00:00 GMT', 'ours_too=5'];
 
 /** What the endpoint notices when a caller disconnects. */
 interface Seen {
+  /** Resolves when a request has reached the endpoint that waits until its caller has left. */
+  arrived: PromiseWithResolvers<void>;
   left: PromiseWithResolvers<void>;
   /** Resolves when the body of the response is no longer read. */
   cancelled: PromiseWithResolvers<void>;
@@ -50,13 +52,14 @@ interface Seen {
 }
 
 const startSeen = (): Seen => ({
+  arrived: Promise.withResolvers<void>(),
   left: Promise.withResolvers<void>(),
   cancelled: Promise.withResolvers<void>(),
   errors: [],
 });
 
 /** A server with one endpoint. It finds no token in any request. */
-function serverOf({ left, cancelled }: Seen): AuthorizationServer {
+function serverOf({ arrived, left, cancelled }: Seen): AuthorizationServer {
   const stub = {
     origin: 'http://localhost',
     lookUpToken: async () => ({ run: (work: () => unknown) => work() }),
@@ -83,6 +86,19 @@ function serverOf({ left, cancelled }: Seen): AuthorizationServer {
             cancel: () => cancelled.resolve(),
           });
           return new Response(body, { headers });
+        },
+      },
+      {
+        name: 'late',
+        path: '/late',
+        methods: ['GET'],
+        async handle(request: Request) {
+          arrived.resolve();
+          const aborted = Promise.withResolvers<void>();
+          request.signal.addEventListener('abort', () => aborted.resolve());
+          await aborted.promise;
+          const body = new ReadableStream({ cancel: () => cancelled.resolve() });
+          return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
         },
       },
       {
@@ -361,6 +377,17 @@ describe.each(WAYS)('a response of Portico in $name', (way) => {
     expect(response.headers.get('transfer-encoding')).toBe('chunked');
     leaving.abort();
     await Promise.all([left.promise, cancelled.promise]);
+  });
+
+  test('that is an event stream for a caller who has already left is cancelled', async () => {
+    const { url, arrived, cancelled } = await startWay(way);
+    const leaving = new AbortController();
+    const response = fetch(`${url}/late`, { signal: leaving.signal });
+    response.catch(() => {});
+    await arrived.promise;
+    leaving.abort();
+    await cancelled.promise;
+    expect((await fetch(`${url}/shown`)).status).toBe(201);
   });
 
   test('is cut off when its events fail, and the next request works', async () => {

@@ -308,8 +308,10 @@ async function sendAnswer(
   outgoing: ServerResponse,
   head: boolean,
 ): Promise<void> {
-  const { status, fields, cookies, body } = head ? answer : await inOnePiece(answer);
-  if (head) cancelBody(answer);
+  // If the client has already left, nothing would ever read an event stream.
+  const isRead = !head && !isClosed(outgoing);
+  if (!isRead) cancelBody(answer);
+  const { status, fields, cookies, body } = isRead ? await inOnePiece(answer) : answer;
   outgoing.statusCode = status;
   // Remove only headers that are set. If you remove a Transfer-Encoding header that is not set,
   // Node closes the connection after the response.
@@ -319,7 +321,7 @@ async function sendAnswer(
     else outgoing.setHeader(name, value);
   }
   if (cookies.length > 0) outgoing.appendHeader('set-cookie', cookies);
-  if (body === null || head) {
+  if (body === null || !isRead) {
     outgoing.end();
     return;
   }
