@@ -14,6 +14,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
+import { pushedNow } from './support/pushing.ts';
 import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
 
 /** Changes between two statements of a request. The request skips the question, or ends access. */
@@ -28,7 +29,9 @@ const events: AuditEvent[] = [];
 let next: { readonly after: RegExp; readonly act: () => Promise<unknown> } | null = null;
 
 beforeAll(async () => {
-  portal = await startPortal({ config: { oauth_server: { remember_consent: true } } });
+  portal = await startPortal({
+    config: { oauth_server: { remember_consent: true, pushed_authorization_requests: 'accept' } },
+  });
   portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
   const { database } = portal.application;
   const execute = database.execute.bind(database);
@@ -203,6 +206,17 @@ describe('a request whose remembered consent becomes invalid before the code is 
     await allow();
     next = { after: SAVED, act: () => update({ metadata: { first_party: [] } }) };
     expect(await outcomeOf(await open({ prompt: 'none' }))).toBe('interaction_required');
+  });
+
+  // @shows AS-52.5
+  test('shows no page for a pushed prompt=none that the browser loads twice', async () => {
+    await allow();
+    const url = await pushedNow(portal, client, { ...READ, prompt: 'none' });
+    let other = '';
+    const act = async () => void (other = await outcomeOf(await ada.get(url)));
+    next = { after: SAVED, act };
+    expect(await outcomeOf(await ada.get(url))).toBe('code');
+    expect(other).toBe('interaction_required');
   });
 
   // @shows AS-52.7

@@ -88,9 +88,8 @@ export class Consent {
     const presented = await this.present(requestId, visitor);
     if (presented === null)
       throw notAnswerable('the consent request was removed before its page could be shown');
-    if (request.silent !== true || 'response' in presented) return presented;
-    if (saved !== null) await this.#saved.end(saved);
-    return { response: notSilent(request, client) };
+    if (request.silent === true && saved !== null) await this.#saved.end(saved);
+    return presented;
   }
 
   /**
@@ -152,15 +151,19 @@ export class Consent {
   }
 
   /**
-   * Shows a saved request to this visitor again. Returns null if no request with this id was saved.
-   * Throws a page error if the request has expired, or if the visitor cannot answer it in this
-   * browser.
+   * Shows a saved request to this visitor again, or returns a response if the server must not show
+   * it. Returns null if no request with this id was saved. Throws a page error if the request has
+   * expired, or if the visitor cannot answer it in this browser.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
     const { store, clock } = this.#server;
-    const pending = await this.#saved.findPending(requestId, visitor);
-    if (pending === null) return null;
+    const saved = await this.#saved.findOwn(requestId, visitor);
+    if (saved === null) return null;
+    const again = await this.#answers.repeatWithPrior(saved, visitor);
+    if (again !== null) return { response: again };
+    const pending = this.#saved.requireOpen(saved);
     const client = await this.#saved.requireClient(pending);
+    if (pending.silent === true) return { response: notSilent(pending, client) };
     const ask = await this.#scopes.ofSaved(pending, client, visitor.user.reference);
     if (!isPartHeld(pending, ask.scopes)) {
       await this.#saved.end(pending);

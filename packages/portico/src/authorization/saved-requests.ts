@@ -34,15 +34,6 @@ export class SavedRequests {
     this.#additions = additions;
   }
 
-  /**
-   * Returns the request if this visitor can answer it now. Returns null if no request with this id
-   * was saved. Otherwise throws a page error.
-   */
-  async findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
-    const saved = await this.#findOwn(requestId, visitor);
-    return saved === null ? null : this.requireOpen(saved);
-  }
-
   /** Returns the request if this visitor can answer it now. Otherwise throws a page error. */
   async requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
     return this.requireOpen(await this.requireOwn(requestId, visitor));
@@ -53,16 +44,16 @@ export class SavedRequests {
    * been answered. Otherwise throws a page error.
    */
   async requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
-    const saved = await this.#findOwn(requestId, visitor);
+    const saved = await this.findOwn(requestId, visitor);
     if (saved === null) throw notAnswerable('the consent request is unknown, or expired long ago');
     return saved;
   }
 
   /**
    * Returns the request if this visitor has seen it on the consent page, even if it has already
-   * been answered. Returns null if no request with this id was saved.
+   * been answered. Returns null if no request with this id was saved. Otherwise throws a page error.
    */
-  async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+  async findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const { store } = this.#server;
     const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved === null) return null;
@@ -96,7 +87,8 @@ export class SavedRequests {
    * Returns the error for a request that was answered, ended or expired after Portico had read it.
    */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
-    await this.findPending(requestId, visitor);
+    const saved = await this.findOwn(requestId, visitor);
+    if (saved !== null) this.requireOpen(saved);
     return notAnswerable('the consent request was shown again with other scopes at the same time');
   }
 

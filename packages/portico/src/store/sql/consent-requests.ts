@@ -87,12 +87,13 @@ export class ConsentRequestRecords {
   async answerConsent(
     read: ConsentRequest,
     allowed: NewAuthorization | null,
-    { allow, at: now }: Omit<ConsentAnswer, 'familyId'>,
+    answer: Omit<ConsentAnswer, 'familyId'>,
     prior: PriorAuthorization | null = null,
   ): Promise<boolean> {
     const { idHash, asked } = read;
+    const { at: now } = answer;
     const familyId = allowed?.family.id ?? null;
-    const parameters = consentParameters({ ...read, answer: { allow, at: now, familyId } });
+    const parameters = consentParameters({ ...read, answer: { ...answer, familyId } });
     const answered = (outcome: ConsentOutcome) => {
       return [outcome, parameters, idHash, asked.person.provider, asked.person.id, now];
     };
@@ -189,6 +190,7 @@ function consentParameters(request: ConsentParameters): string {
     renews,
     uiLocales,
     direct: pushed,
+    silent,
     responseMode,
     choices,
     further,
@@ -206,6 +208,7 @@ function consentParameters(request: ConsentParameters): string {
     renews,
     uiLocales,
     pushed,
+    silent,
     responseMode,
     choices,
     further,
@@ -231,6 +234,7 @@ type ConsentParameters = Pick<
   | 'renews'
   | 'uiLocales'
   | 'direct'
+  | 'silent'
   | 'responseMode'
   | 'choices'
   | 'further'
