@@ -642,6 +642,23 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8
+  test('accepts the same redirect URIs in another order after a person has allowed the client', async () => {
+    const redirectUris = [LOOPBACK, 'https://known.example/callback'];
+    const client = await register({ redirect_uris: redirectUris });
+    await connect(client);
+    const replaced = await manage('PUT', client, {
+      client_id: client.client_id,
+      client_name: 'Sorted',
+      grant_types: CODE_GRANTS,
+      redirect_uris: redirectUris.toReversed(),
+    });
+    expect([replaced.status, await replaced.json()]).toEqual([
+      200,
+      { ...client, client_name: 'Sorted' },
+    ]);
+  });
+
+  // @shows AS-22.8
   test('refuses consent if the redirect URIs are replaced while a person allows the client', async () => {
     const client = await register();
     const visitor = await portal.signedIn(ADA);

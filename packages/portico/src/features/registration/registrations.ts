@@ -26,7 +26,7 @@ import {
 } from './asked-metadata.ts';
 import type { RegistrationLimits, RegistrationOrigin, RegistrationRefusal } from './records.ts';
 import { GivenSecrets, type GivenSecret } from './given-secrets.ts';
-import { requireSamePlaces, scopesReplaced } from './replaced-metadata.ts';
+import { redirectUrisReplaced, requireSamePlaces, scopesReplaced } from './replaced-metadata.ts';
 import { Replacing } from './replacing.ts';
 
 /**
@@ -176,7 +176,9 @@ export class Registrations {
       );
     }
     const scopes = scopesReplaced(client, sent, checked, withToken);
-    const replaced = { ...client, ...checked, scopes, ...this.#demandsUnread(client) };
+    const redirectUris = redirectUrisReplaced(client, checked);
+    const demands = this.#demandsUnread(client);
+    const replaced = { ...client, ...checked, redirectUris, scopes, ...demands };
     requireSamePlaces(client, replaced);
     const { store, audit, furtherMetadata } = this.#server;
     const addition = furtherMetadata.writing(client.id, further);

@@ -18,6 +18,17 @@ export function requireSamePlaces(client: Client, replaced: Client): void {
 }
 
 /**
+ * Returns the redirect URIs after the client's metadata is replaced. If the client sends its own
+ * URIs in another order, keeps their order, because some clients store them as a set.
+ */
+export function redirectUrisReplaced(
+  { redirectUris: own }: Client,
+  { redirectUris: sent }: ClientMetadata,
+): readonly string[] {
+  return own.length === sent.length && own.every((uri) => sent.includes(uri)) ? own : sent;
+}
+
+/**
  * Returns the client's scopes after its metadata is replaced. An unverified client gets all scopes
  * (decision 36). A client with keys may have registered with an initial access token and fewer
  * scopes, which the stored client does not show. Therefore, it gets only scopes that it already has
