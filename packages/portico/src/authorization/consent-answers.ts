@@ -229,7 +229,7 @@ export class ConsentAnswers {
     return this.#server.clock() < at + this.#codeLifetime(client) * 1000;
   }
 
-  /** Replaces the code of the authorization with this id. Returns the new code, or why it cannot. */
+  /** Replaces the authorization's code. Returns the new code, or the reason why it cannot. */
   async #replaceCode(
     { clientId }: ConsentRequest,
     id: string,

@@ -51,7 +51,8 @@ export class SavedRequests {
 
   /**
    * Returns the request if this visitor has seen it on the consent page, even if it has already
-   * been answered. Returns null if no request with this id was saved. Otherwise throws a page error.
+   * been answered. Returns null if no request with this id was saved. Throws a page error if
+   * another visitor has seen it.
    */
   async findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const { store } = this.#server;
