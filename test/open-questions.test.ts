@@ -281,7 +281,9 @@ describe('a consent request that', () => {
     };
     expect(await refusalOf(() => usual.reload(ada, question))).toEqual({
       ...UNANSWERABLE,
-      reasons: ['the consent request was shown again with other scopes at the same time'],
+      reasons: [
+        'at the same time, the consent request was shown again with other scopes, or the session ended',
+      ],
       warnings: [],
     });
     const tokens = await usual.exchange(clientId, await usual.answer(ada, question));

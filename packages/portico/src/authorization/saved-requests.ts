@@ -90,7 +90,9 @@ export class SavedRequests {
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     const saved = await this.findOwn(requestId, visitor);
     if (saved !== null) this.requireOpen(saved);
-    return notAnswerable('the consent request was shown again with other scopes at the same time');
+    return notAnswerable(
+      'at the same time, the consent request was shown again with other scopes, or the session ended',
+    );
   }
 
   /**

@@ -24,11 +24,12 @@ export class NewAuthorizations {
 
   /**
    * Runs the UPDATE with these values and inserts the authorization with its code, or does neither.
-   * Returns false if the UPDATE changed no row, or if a condition is not met. Even then, the
-   * consent request in `conditions.question` may have been answered, so that a form is never
-   * accepted twice.
+   * Returns false if the UPDATE changed no row, if a condition is not met, or if a feature has
+   * blocked this authorization, for example because the session has ended. Even then, the consent
+   * request in `conditions.question` may have been answered, so that a form is never accepted
+   * twice.
    */
-  begin(
+  async begin(
     claim: readonly SqlParameter[],
     { family, code }: NewAuthorization,
     now: number,
@@ -36,18 +37,29 @@ export class NewAuthorizations {
   ): Promise<boolean> {
     const added = { id: family.id, hash: code.hash };
     const { prior = null, question = null } = conditions;
-    return claimThenInsert(this.#database, this.#statements, {
+    const parameters = {
       claim,
       ...(prior === null && question === null
         ? {}
         : {
-            first: async (connection) =>
+            first: async (connection: SqlConnection) =>
               (question === null || (await answerQuestion(connection, question))) &&
               (prior === null || (await lockPrior(connection, prior, now))),
           }),
       insert: familyValues(family, code, now),
       tookEffect: () => settleInsert(this.#database, FAMILY_BLOCKER, added, now),
-    });
+    };
+    try {
+      return await claimThenInsert(this.#database, this.#statements, parameters);
+    } catch (error) {
+      if (this.#database.isUnavailable(error) || !(await this.#isBlocked(family.id))) throw error;
+      return false;
+    }
+  }
+
+  /** Whether the row of this authorization only blocks its insert. */
+  async #isBlocked(id: string): Promise<boolean> {
+    return (await this.#database.execute(FIND_BLOCKER, [id])).rows.length > 0;
   }
 }
 
@@ -78,6 +90,9 @@ async function lockPrior(
 async function answerQuestion(connection: SqlConnection, idHash: string): Promise<boolean> {
   return (await connection.execute(ANSWER_QUESTION, [idHash])).affected === 1;
 }
+
+/** Finds a row that `FAMILY_BLOCKER` describes. Only such a row has no client. */
+const FIND_BLOCKER = "SELECT 1 FROM oauth_families WHERE id = ? AND client_id = ''";
 
 const ANSWER_QUESTION = `UPDATE oauth_consent_requests SET outcome = 'allowed'
   WHERE id_hash = ? AND outcome IS NULL`;
