@@ -1,7 +1,12 @@
 import type { Database, SqlConnection, SqlParameter } from '@portico/sql';
 import type { Family, NewCode } from '../grant.ts';
 import type { PriorAuthorization } from '../prior-consent.ts';
-import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
+import {
+  claimAndInsert,
+  claimThenInsert,
+  type ClaimAndInsert,
+  type ClaimParameters,
+} from './claim.ts';
 import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.ts';
 import { settleInsert } from './lost-insert.ts';
 
@@ -37,12 +42,12 @@ export class NewAuthorizations {
   ): Promise<boolean> {
     const added = { id: family.id, hash: code.hash };
     const { prior = null, question = null } = conditions;
-    const parameters = {
+    const parameters: ClaimParameters = {
       claim,
       ...(prior === null && question === null
         ? {}
         : {
-            first: async (connection: SqlConnection) =>
+            first: async (connection) =>
               (question === null || (await answerQuestion(connection, question))) &&
               (prior === null || (await lockPrior(connection, prior, now))),
           }),
