@@ -63,6 +63,14 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // On MySQL's group replication: a commit failed while the server waited for its group, which may
   // already have received the write.
   [3100, 'unknown'],
+  // A proxy, for example ProxySQL, has lost its connection to the server or cannot connect to it.
+  // The proxy sends the error as a response, so the connection to the proxy stays open.
+  [2002, 'unknown'],
+  [2003, 'unknown'],
+  [2006, 'unknown'],
+  [2013, 'unknown'],
+  // ProxySQL found no server for the statement.
+  [9001, 'unavailable'],
 
   // The driver replaces the code of every error during a TLS handshake with this code.
   ['HANDSHAKE_SSL_ERROR', 'unavailable'],
