@@ -38,6 +38,9 @@ describe('database_url', () => {
     'postgres://one,10.0.0.2:6432/app?target_session_attrs=primary&application_name=app',
     'mysql://app:secret@db:3306/app',
     'mariadb://app@db/app',
+    'mysql://app:secret@db/app?ssl={"rejectUnauthorized":true}',
+    'mysql://app:secret@db/app?ssl=Amazon%20RDS&ssl-mode=REQUIRED',
+    'mysql://app:secret@db/app?ssl-mode=DISABLED',
   ])('accepts %s', (url) => {
     expect(problemOf(url)).toBe('');
   });
@@ -94,6 +97,11 @@ describe('database_url', () => {
     ['mysql://app:hunter2@one,two/app', 'must be the URL of one server'],
     ['mysql://app:hunter2@one:3306,two:3306/app', 'must be the URL of one server'],
     ['mysql://app:hunter2#@one/app', 'must be the URL of one server'],
+    ['mysql://app:hunter2@one/app?ssl-mode=REQUIRED', 'has the option ssl-mode'],
+    ['mariadb://app:hunter2@one/app?sslMode=verify_identity', 'has the option sslMode'],
+    ['mysql://app:hunter2@one/app?useSSL=true', 'has the option useSSL'],
+    ['mysql://app:hunter2@one/app?sslaccept=strict', 'has the option sslaccept'],
+    ['mysql://app:hunter2@one/app?tls=true', 'has the option tls'],
     ['oracle://app:hunter2@one/app', 'must be sqlite:<file>, postgres://… or mysql://…'],
   ])('refuses %s, and the error says what is wrong without the password', (url, message) => {
     const problem = problemOf(url);

@@ -138,10 +138,32 @@ export function getFigures(pool: object): PoolFigures {
  */
 function withoutReset(url: string): string {
   const address = URL.parse(url.replace(/^mariadb:/, 'mysql:'));
-  if (address === null || /,|%2C/i.test(address.host))
-    throw new ConfigurationError([{ key: 'database_url', message: WRONG_URL }]);
+  if (address === null || /,|%2C/i.test(address.host)) refuse(WRONG_URL);
+  requireEncryption(address.searchParams);
   address.searchParams.delete('resetOnRelease');
   return address.href;
+}
+
+const FOREIGN_TLS = /ssl|tls/i;
+const OPTIONAL = /^(?:disabled?|preferred|false|0)$/i;
+
+/**
+ * Throws if the URL requires TLS with an option of another driver, for example `ssl-mode=REQUIRED`.
+ * The driver would only warn, and connect without encryption.
+ */
+function requireEncryption(options: URLSearchParams): void {
+  if (options.has('ssl')) return;
+  for (const [name, value] of options) {
+    if (FOREIGN_TLS.test(name) && !OPTIONAL.test(value))
+      refuse(
+        `has the option ${name}, which the driver ${MYSQL2.name} ignores, so the connection ` +
+          'would not be encrypted; write ssl={"rejectUnauthorized":true} instead',
+      );
+  }
+}
+
+function refuse(message: string): never {
+  throw new ConfigurationError([{ key: 'database_url', message }]);
 }
 
 /** The message must not repeat the URL, because the URL contains a password. */
