@@ -3,8 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { startApplication } from '@portico/kit';
-import { fromPostgres, fromSqlite, type OpenedDatabase } from 'portico';
+import { fromPostgres, fromSqlite, openDatabase, type OpenedDatabase } from 'portico';
 import {
   afterAll,
   afterEach,
@@ -98,6 +99,19 @@ describe('a pool of the application', () => {
     const long = database.execute("INSERT INTO things (id, name) VALUES (1, '12345678901')");
     await expect(long).rejects.toThrow(/too long/i);
     expect(await all()).toEqual([]);
+  });
+
+  // @shows AS-19.2
+  test('puts no value of a statement into its error, like a pool of Portico', async () => {
+    const own = openDatabase(store.url, { directory: '/' });
+    onTestFinished(() => own.close());
+    for (const on of [database, own]) {
+      const failed = on.execute('INSERT INTO nowhere (name) VALUES (?)', ['a secret']);
+      const error: unknown = await failed.catch((failure: unknown) => failure);
+      expect(error).toBeInstanceOf(Error);
+      expect(inspect(error, { depth: 5 })).toMatch(/nowhere/);
+      expect(inspect(error, { depth: 5 })).not.toMatch(/a secret/);
+    }
   });
 
   // @shows AS-18.17

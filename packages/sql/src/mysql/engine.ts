@@ -197,9 +197,12 @@ export async function ask(
   options: Partial<QueryOptions>,
 ): Promise<Answer> {
   return promised<Answer>((done) =>
-    connection.query<Answer>({ sql, values: [...parameters], ...options }, (error, answer) =>
-      done(error, answer),
-    ),
+    connection.query<Answer>({ sql, values: [...parameters], ...options }, (error, answer) => {
+      // The driver adds the statement with all values, which may be secrets. An application's log
+      // could contain it.
+      if (error instanceof Error) Object.assign(error, { sql });
+      done(error, answer);
+    }),
   );
 }
 
