@@ -227,18 +227,27 @@ describe.each(ON_SERVERS)('a pool of the application on %s', (server) => {
   });
 });
 
-describe.each(ON_SERVERS.filter((server) => server === 'mysql'))(
-  'a pool of the application on %s',
-  () => {
-    // @shows AS-18.17
-    test('does not get back a connection whose settings a statement has changed', async () => {
-      const [before] = await pool.ask('SELECT @@SESSION.lock_wait_timeout');
-      await database.execute('SET SESSION lock_wait_timeout = 7');
-      const [after] = await pool.ask('SELECT @@SESSION.lock_wait_timeout');
-      expect(after).toEqual(before);
-    });
-  },
-);
+describe.each(ON_SERVERS)('a pool of the application on %s', (server) => {
+  // @shows AS-18.17
+  test.each(
+    server === 'mysql'
+      ? [['SET SESSION lock_wait_timeout = 7', 'SELECT @@SESSION.lock_wait_timeout']]
+      : [
+          ['SET search_path TO nowhere', 'SHOW search_path'],
+          [
+            '/* ours */ set session characteristics as transaction read only',
+            'SHOW default_transaction_read_only',
+          ],
+          ["SELECT set_config('search_path', 'nowhere', false)", 'SHOW search_path'],
+        ],
+  )('does not get back a connection whose settings were changed by %s', async (change, show) => {
+    const before = await pool.ask(show);
+    await database.execute(change);
+    expect(await pool.ask(show)).toEqual(before);
+    await database.transaction((on) => on.execute(change));
+    expect(await pool.ask(show)).toEqual(before);
+  });
+});
 
 describe.each(ON_POSTGRES)('a pool of the application on %s', () => {
   // @shows AS-18.18

@@ -7,6 +7,7 @@ import { isOutdatedPlan } from './failures.ts';
 import { keptByText } from '../kept-by-text.ts';
 import type { PooledConnection, PoolLimits } from '../pool.ts';
 import type { Read, SharedAnswer } from '../shared-reads.ts';
+import { BEFORE } from '../transaction-control.ts';
 import { PostgresBatch } from './batch.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
@@ -69,6 +70,7 @@ export function toConnection(
   const statusOf = watchStatus(client);
   const begin = beginningWith(searchPath, limitsTransactions ? limits : null);
   let isInTransaction = false;
+  let isChanged = false;
   const optionsOf = ({ sql, parameters }: Read) => {
     const text = numbered(sql);
     const name = names.of(text) ?? '';
@@ -76,6 +78,7 @@ export function toConnection(
   };
   return {
     execute(sql, parameters) {
+      isChanged ||= changesSession(sql);
       const options = optionsOf({ sql, parameters });
       if (isInTransaction) options.searchPath = null;
       const { name } = options;
@@ -124,10 +127,21 @@ export function toConnection(
     askStatus: () => control(''),
     release(broken) {
       isInTransaction = false;
-      release(broken);
+      release(broken || isChanged);
     },
   };
 }
+
+/**
+ * Returns whether a statement changes settings of the session, which stay after its transaction.
+ * Its connection must not be used again, because other statements would then also use them.
+ */
+const changesSession = keptByText((sql) => CHANGES_SESSION.test(sql));
+const CHANGES_SESSION = new RegExp(
+  String.raw`${BEFORE}SET\s+(?!(?:LOCAL|TRANSACTION|CONSTRAINTS)\s)|` +
+    String.raw`\bset_config\s*\([^)]*\bfalse\b`,
+  'i',
+);
 
 /** Sends a command without parameters that returns no rows. */
 function sendCommand(client: PoolClient, text: string, timeout: number): Promise<PostgresCommand> {
