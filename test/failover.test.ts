@@ -220,8 +220,8 @@ describe('a primary that became read-only', () => {
     const database = await openOwn();
     const forbidden = isPostgres
       ? "DO $$ BEGIN RAISE EXCEPTION 'not you' USING ERRCODE = '42501'; END $$"
-      : `BEGIN NOT ATOMIC SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT =
-          'The MariaDB server is running with the --secure-file-priv option so it cannot execute this statement'; END`;
+      : `SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT =
+          'The MariaDB server is running with the --secure-file-priv option so it cannot execute this statement'`;
     const before = await identityOf(database);
     const failure = await failureOf(database.execute(forbidden));
     expect(failure).toBeInstanceOf(Error);
@@ -238,7 +238,7 @@ describe('a primary that became read-only', () => {
       database.execute(
         isPostgres
           ? "DO $$ BEGIN RAISE EXCEPTION 'cannot serve' USING ERRCODE = '57P03'; END $$"
-          : "BEGIN NOT ATOMIC SIGNAL SQLSTATE '08S01' SET MYSQL_ERRNO = 1047; END",
+          : "SIGNAL SQLSTATE '08S01' SET MYSQL_ERRNO = 1047",
       ),
     );
     expect(failure).toMatchObject(isPostgres ? { code: '57P03' } : { errno: 1047 });

@@ -4,7 +4,16 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openDatabase, type OpenedDatabase, type TransactionError } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  onTestFinished,
+  test,
+} from 'vitest';
 import {
   createDatabase,
   LOOKING_AT_LOCKS,
@@ -361,6 +370,53 @@ test.each(['BEGIN', 'COMMIT', 'ROLLBACK', '/* now */ COMMIT', '-- now\nROLLBACK'
     await expect(database.execute(statement)).rejects.toThrow(refusal);
     await insert(3);
     expect(await ids()).toEqual([3]);
+  },
+);
+
+describe.each(inject('databaseServer')?.startsWith('mysql') === true ? ['MySQL and MariaDB'] : [])(
+  'a procedure of the application, on %s',
+  () => {
+    /** Opens a store with one connection and creates a procedure with this body. */
+    async function openWith(body: string): Promise<OpenedDatabase> {
+      const opened = openDatabase(store.url, { directory: '/', poolSize: 1 });
+      onTestFinished(() => opened.close());
+      await opened.execute('DROP PROCEDURE IF EXISTS work');
+      await opened.execute(`CREATE PROCEDURE work() BEGIN ${body}; END`);
+      return opened;
+    }
+    const START = "START TRANSACTION; INSERT INTO things (id, name) VALUES (9, 'theirs')";
+    const FAIL = "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'the procedure failed'";
+
+    // @shows AS-18.18
+    test.each([
+      ['and succeeds', START, 'left a transaction open'],
+      ['and returns rows', `${START}; SELECT 1 AS one`, 'left a transaction open'],
+      ['and fails', `${START}; ${FAIL}`, 'the procedure failed'],
+    ])(
+      'that leaves a transaction open %s is rolled back, and later writes are committed',
+      async (_, body, message) => {
+        const opened = await openWith(body);
+        for (const [id, write] of [
+          [1, () => insert(1, opened)],
+          [2, () => opened.transaction((on) => insert(2, on))],
+        ] as const) {
+          await expect(opened.execute('CALL work()')).rejects.toThrow(message);
+          await write();
+          expect(await ids()).toContain(id);
+        }
+        expect(await ids()).toEqual([1, 2]);
+      },
+    );
+
+    test('that ends its transaction keeps its connection', async () => {
+      const opened = await openWith(`${START}; COMMIT; SELECT 1 AS one`);
+      const connection = async () =>
+        (await opened.execute('SELECT CONNECTION_ID() AS id')).rows.map((row) => row);
+      const before = await connection();
+      await opened.execute('CALL work()');
+      expect(await connection()).toEqual(before);
+      expect(await ids()).toEqual([9]);
+    });
   },
 );
 

@@ -90,7 +90,7 @@ async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
 const raised = (code: string | number, message = 'raised') =>
   isPostgres
     ? `DO $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$`
-    : `BEGIN NOT ATOMIC SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${code}, MESSAGE_TEXT = '${message}'; END`;
+    : `SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${code}, MESSAGE_TEXT = '${message}'`;
 
 /** As MySQL reports it for a table; 165 is the reason. */
 const CANNOT_LOCK = "Can''t lock file (errno: 165 - Table is read only)";

@@ -7,6 +7,7 @@ import type { Engine, StatementResult } from '../engine.ts';
 import {
   ask,
   getFigures,
+  isIdleAfter,
   isStatementError,
   isUnknownVariable,
   MYSQL2,
@@ -246,13 +247,8 @@ function toConnection(
     parameters: readonly SqlParameter[] = [],
   ): Promise<StatementResult> => {
     const answer = await ask(connection, sql, parameters, options);
-    if (Array.isArray(answer)) {
-      isIdle = null;
-      return { rows: answer, affected: 0 };
-    }
-    isIdle =
-      ((answer as unknown as { readonly serverStatus: number }).serverStatus & IN_TRANSACTION) ===
-      0;
+    isIdle = isIdleAfter(answer);
+    if (Array.isArray(answer)) return { rows: answer, affected: 0 };
     return toHeader(answer, known.countsMatched ? answer.affectedRows : matchedBy(sql, answer));
   };
   return {

@@ -13,6 +13,8 @@ import {
   type PoolFigures,
   type PoolLimits,
 } from '../pool.ts';
+import { keptByText } from '../kept-by-text.ts';
+import { BEFORE } from '../transaction-control.ts';
 import { assign, GALERA, SessionChanges, WHOLE } from './session.ts';
 
 /** The driver for MySQL and MariaDB. */
@@ -219,8 +221,14 @@ function toConnection(
   const limit =
     statementTimeout === null ? {} : { timeout: statementTimeout + LONGER_THAN_THE_SERVER };
   const changes = new SessionChanges();
-  const execute = async (sql: string, parameters: readonly SqlParameter[] = []) =>
-    toResult(await ask(connection, sql, parameters, limit));
+  let isIdle: boolean | null = null;
+  const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
+    // If the statement fails, the server does not report whether it left a transaction open.
+    if (mayLeaveOpen(sql)) isIdle = false;
+    const answer = await ask(connection, sql, parameters, limit);
+    isIdle = isIdleAfter(answer);
+    return toResult(answer);
+  };
   return {
     execute(sql, parameters) {
       changes.add(sql);
@@ -229,13 +237,31 @@ function toConnection(
     tell: execute,
     begin: () => execute('BEGIN'),
     commit: () => execute('COMMIT'),
-    isIdle: () => null,
+    isIdle: () => isIdle,
     release(broken) {
-      if (broken || changes.remain) connection.destroy();
+      if (broken || changes.remain || isIdle === false) connection.destroy();
       else connection.release();
       isBack();
     },
   };
+}
+
+/** Matches statements that can run code of the application, and statements of XA transactions. */
+const RUNS_CODE = new RegExp(String.raw`${BEFORE}(?:CALL|XA|BEGIN\s+NOT\s+ATOMIC)\b`, 'i');
+const mayLeaveOpen = keptByText((sql) => RUNS_CODE.test(sql));
+
+/** The value of the flag SERVER_STATUS_IN_TRANS. */
+const IN_TRANSACTION = 1;
+
+/**
+ * Returns whether no transaction is open after this response. Returns null for rows, because the
+ * driver does not report the status with them. The last result of a procedure is its status.
+ */
+export function isIdleAfter(answer: Answer): boolean | null {
+  const results: readonly unknown[] = Array.isArray(answer) ? answer : [[], answer];
+  if (!Array.isArray(results[0])) return null;
+  const { serverStatus } = results.at(-1) as { readonly serverStatus?: number };
+  return serverStatus === undefined ? null : (serverStatus & IN_TRANSACTION) === 0;
 }
 
 function toResult(answer: Answer): StatementResult {
