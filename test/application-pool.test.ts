@@ -249,6 +249,21 @@ describe.each(ON_SERVERS)('a pool of the application on %s', (server) => {
   });
 });
 
+describe.each(ON_SERVERS.filter((server) => server === 'mysql'))(
+  'a pool of the application on %s',
+  () => {
+    // @shows AS-18.17
+    test('does not get back a connection on which a failed procedure left a transaction open', async () => {
+      await database.execute(
+        "CREATE PROCEDURE fails() BEGIN START TRANSACTION; SIGNAL SQLSTATE '45000'; END",
+      );
+      const before = await pool.session();
+      await expect(database.execute('CALL fails()')).rejects.toThrow();
+      expect(await pool.session()).toEqual(before);
+    });
+  },
+);
+
 describe.each(ON_POSTGRES)('a pool of the application on %s', () => {
   // @shows AS-18.18
   test('drops a connection that broke while in use, and the process continues', async () => {

@@ -20,7 +20,7 @@ import {
   type PooledConnection,
   type PoolLimits,
 } from '../pool.ts';
-import { assign, GALERA, restore, save, SessionChanges, WHOLE } from './session.ts';
+import { assign, GALERA, mayLeaveOpen, restore, save, SessionChanges, WHOLE } from './session.ts';
 
 /**
  * A pool from `mysql2` 3.9 or later, or from `mysql2/promise`. This type contains only the member
@@ -246,6 +246,8 @@ function toConnection(
     sql: string,
     parameters: readonly SqlParameter[] = [],
   ): Promise<StatementResult> => {
+    // If the statement fails, the server does not report whether it left a transaction open.
+    if (mayLeaveOpen(sql)) isIdle = false;
     const answer = await ask(connection, sql, parameters, options);
     isIdle = isIdleAfter(answer);
     if (Array.isArray(answer)) return { rows: answer, affected: 0 };
@@ -260,7 +262,8 @@ function toConnection(
     commit: () => execute('COMMIT'),
     isIdle: () => isIdle,
     release(broken) {
-      void putBack(connection, broken || changes.remain ? null : before.restore).then(isBack);
+      const isSpoiled = broken || changes.remain || isIdle === false;
+      void putBack(connection, isSpoiled ? null : before.restore).then(isBack);
     },
   };
 }

@@ -13,9 +13,7 @@ import {
   type PoolFigures,
   type PoolLimits,
 } from '../pool.ts';
-import { keptByText } from '../kept-by-text.ts';
-import { BEFORE } from '../transaction-control.ts';
-import { assign, GALERA, SessionChanges, WHOLE } from './session.ts';
+import { assign, GALERA, mayLeaveOpen, SessionChanges, WHOLE } from './session.ts';
 
 /** The driver for MySQL and MariaDB. */
 export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
@@ -245,10 +243,6 @@ function toConnection(
     },
   };
 }
-
-/** Matches statements that can run code of the application, and statements of XA transactions. */
-const RUNS_CODE = new RegExp(String.raw`${BEFORE}(?:CALL|XA|BEGIN\s+NOT\s+ATOMIC)\b`, 'i');
-const mayLeaveOpen = keptByText((sql) => RUNS_CODE.test(sql));
 
 /** The value of the flag SERVER_STATUS_IN_TRANS. */
 const IN_TRANSACTION = 1;

@@ -48,6 +48,12 @@ export function restore(settings: readonly SessionSetting[]): string {
 
 /** Matches SET. Does not match MariaDB's SET STATEMENT, which affects only one statement. */
 const SETS = new RegExp(String.raw`${BEFORE}SET\s+(?!(?:STATEMENT|GLOBAL)\s)`, 'i');
+/** Matches statements that can run the application's code, and statements of XA transactions. */
+const RUNS_CODE = new RegExp(String.raw`${BEFORE}(?:CALL|XA|BEGIN\s+NOT\s+ATOMIC)\b`, 'i');
+
+/** Returns whether a statement can leave a transaction open, even if the statement fails. */
+export const mayLeaveOpen = keptByText((sql) => RUNS_CODE.test(sql));
+
 /** Matches a statement that takes or releases a named lock. The lock belongs to the session. */
 const LOCKS = /\b(GET|RELEASE)_LOCK\s*\(/gi;
 
