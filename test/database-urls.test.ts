@@ -103,6 +103,9 @@ describe('database_url', () => {
     ['mysql://app:hunter2@one/app?sslaccept=strict', 'has the option sslaccept'],
     ['mysql://app:hunter2@one/app?tls=true', 'has the option tls'],
     ['oracle://app:hunter2@one/app', 'must be sqlite:<file>, postgres://… or mysql://…'],
+    // Not the folder /storage, as a file URL would mean, and not /:memory: either.
+    ['sqlite://storage/app.sqlite', 'must be sqlite:<file>, postgres://… or mysql://…'],
+    ['sqlite://:memory:', 'must be sqlite:<file>, postgres://… or mysql://…'],
   ])('refuses %s, and the error says what is wrong without the password', (url, message) => {
     const problem = problemOf(url);
     expect(problem).toMatch(/^database_url: /);

@@ -9,7 +9,8 @@ export const sqliteOpener: EngineOpener = {
   dialect: 'sqlite',
   schemes: ['sqlite'],
   open({ rest }, { directory }) {
-    if (rest === '') return null;
+    // A path after two slashes could be relative or absolute. Only three slashes are clear.
+    if (rest === '' || /^\/\/(?!\/)/.test(rest)) return null;
     const file =
       rest === ':memory:' ? rest : path.resolve(directory, rest.replace(/^\/\/(?=\/)/, ''));
     return () => openSqlite(file);
