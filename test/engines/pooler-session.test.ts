@@ -81,6 +81,21 @@ test('each transaction through a pooler sets its limits, and leaves no session s
 });
 
 // @shows AS-18.21
+test('a lower limit of the database also applies to transactions through a pooler', async () => {
+  const administrator = openDatabase(server.url, { directory: '/' });
+  onTestFinished(() => administrator.close());
+  await administrator.execute('CREATE DATABASE hurried');
+  await administrator.execute("ALTER DATABASE hurried SET statement_timeout = '3s'");
+  const hurried = new URL('/hurried', url).href;
+  const database = openDatabase(hurried, { directory: '/', statementTimeout: 7 });
+  onTestFinished(() => database.close());
+  expect(await database.transaction(settingsOf)).toMatchObject({
+    statement_timeout: '3s',
+    idle_in_transaction_session_timeout: '9s',
+  });
+});
+
+// @shows AS-18.21
 test('the server ends a slow statement in a transaction through a pooler', async () => {
   const database = openDatabase(url, { directory: '/', statementTimeout: 1 });
   onTestFinished(() => database.close());

@@ -15,6 +15,7 @@ import { getRefusal } from './client.ts';
 import {
   StatementNames,
   NO_LIMIT,
+  getTimes,
   readTogether,
   toConnection,
   type Settings,
@@ -42,13 +43,13 @@ export function borrowPostgres(
 ): Engine {
   const timeout = limits.statementTimeout ?? NO_LIMIT;
   // The application chooses its pool's time limits. Only migrations set their own limits.
-  const limitsTransactions = limits.statementTimeout === null;
+  const transactionTimes = limits.statementTimeout === null ? getTimes(limits) : null;
   const settings = {
     names: new StatementNames(schema),
     schema,
     limits,
     timeout,
-    limitsTransactions,
+    transactionTimes,
   };
   const lending = new LentPool(pool, settings);
   return new PoolEngine(

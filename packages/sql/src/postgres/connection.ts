@@ -26,10 +26,10 @@ export interface Settings {
   readonly schema: string | null;
   readonly limits: PoolLimits;
   /**
-   * Whether each transaction sets its own time limits. If so, the session has none, or different
-   * ones.
+   * The time limits that each transaction sets, because the session has none or different ones.
+   * Null if transactions set no limits.
    */
-  readonly limitsTransactions: boolean;
+  readonly transactionTimes: Times | null;
 }
 
 /**
@@ -61,14 +61,14 @@ export function readTogether(
 
 export function toConnection(
   client: PoolClient,
-  { names, schema, limits, timeout, limitsTransactions }: Settings,
+  { names, schema, timeout, transactionTimes }: Settings,
   release: (broken: boolean) => void,
 ): PostgresConnection {
   const searchPath = schema === null ? null : quotedSchema(schema);
   const parserOf = (type: number) => getParser(client, type);
   const control = (text: string) => sendCommand(client, text, timeout);
   const statusOf = watchStatus(client);
-  const begin = beginningWith(searchPath, limitsTransactions ? limits : null);
+  const begin = beginningWith(searchPath, transactionTimes);
   let isInTransaction = false;
   let isChanged = false;
   const optionsOf = ({ sql, parameters }: Read) => {
@@ -164,21 +164,25 @@ function getParser(client: PoolClient, type: number): (text: string) => unknown 
   return client.getTypeParser(type, 'text') as (text: string) => unknown;
 }
 
-/**
- * Returns the statements that begin a transaction. They set these limits, unless `limits` is null.
- */
-function beginningWith(searchPath: string | null, limits: PoolLimits | null): string {
+/** Returns the statements that begin a transaction and set these limits, if there are any. */
+function beginningWith(searchPath: string | null, times: Times | null): string {
   const statements = ['BEGIN ISOLATION LEVEL READ COMMITTED'];
   if (searchPath !== null) statements.push(`SET LOCAL search_path TO ${searchPath}`);
-  if (limits !== null) {
-    const [statementTime, idleTime] = getTimes(limits);
+  if (times !== null) {
+    const [statementTime, idleTime] = times;
     statements.push(
-      `SET LOCAL statement_timeout TO ${statementTime}`,
-      `SET LOCAL idle_in_transaction_session_timeout TO ${idleTime}`,
+      `SET LOCAL statement_timeout TO '${statementTime}'`,
+      `SET LOCAL idle_in_transaction_session_timeout TO '${idleTime}'`,
     );
   }
   return statements.join('; ');
 }
+
+/**
+ * The server's time limits for a statement and for an idle transaction, in milliseconds, or as the
+ * server reports them.
+ */
+export type Times = readonly [statement: number | string, idle: number | string];
 
 /**
  * Returns the server's time limits for a statement and for an idle transaction, in milliseconds.

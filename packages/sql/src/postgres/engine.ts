@@ -18,6 +18,7 @@ import {
   getTimes,
   toConnection,
   type Settings,
+  type Times,
 } from './connection.ts';
 import { getRefusal } from './client.ts';
 import { HostsPool, readPostgresUrl, type PostgresHost, type Wanted } from './hosts.ts';
@@ -52,7 +53,7 @@ export function openPostgres(
     schema,
     limits,
     timeout,
-    limitsTransactions: false,
+    transactionTimes: null,
   };
   const patience = hosts.length === 1 ? CONNECTION_TIMEOUT : TIME_OF_A_HOST;
   return new PoolEngine(
@@ -104,7 +105,7 @@ function openHost(
   async function greet(client: PoolClient): Promise<PooledConnection> {
     try {
       const session = await startSession(client, settings.limits, wanted, patience);
-      const own = { ...settings, limitsTransactions: session.isShared };
+      const own = { ...settings, transactionTimes: session.isShared ? session.times : null };
       const connection = toConnection(client, own, (broken) => client.release(broken));
       connections.set(client, connection);
       return connection;
@@ -160,6 +161,8 @@ interface Session {
   readonly isShared: boolean;
   readonly isReadOnly: boolean;
   readonly isStandby: boolean;
+  /** The time limits for the session, or for each transaction if the session is shared. */
+  readonly times: Times;
 }
 
 /**
@@ -172,7 +175,8 @@ interface Session {
  */
 const TELL_SESSION = `SELECT shared::int AS "isShared", pg_catalog.pg_is_in_recovery()::int AS "isStandby",
     (pg_catalog.current_setting('transaction_read_only') = 'on')::int AS "isReadOnly",
-    ${limited('statement_timeout', '$2')}, ${limited('idle_in_transaction_session_timeout', '$3')}
+    ${limited('statement_timeout', '$2')} AS "statementTime",
+    ${limited('idle_in_transaction_session_timeout', '$3')} AS "idleTime"
   FROM (SELECT pg_catalog.pg_backend_pid() <> $1 AS shared) AS session`;
 
 function limited(setting: string, milliseconds: string): string {
@@ -199,7 +203,7 @@ async function tellSession(
     query_timeout,
   };
   const { rows } = await new Promise<StatementResult>((resolve, reject) => {
-    const parserOf = () => Number;
+    const parserOf = () => String;
     client.query(
       new PostgresStatement({ ...options, parserOf }, (error, result) => {
         if (result === undefined) reject(error);
@@ -208,9 +212,11 @@ async function tellSession(
     );
   });
   const [row] = rows;
+  const text = (name: string) => String(row?.[name]);
   return {
-    isShared: row?.['isShared'] === 1,
-    isReadOnly: row?.['isReadOnly'] === 1,
-    isStandby: row?.['isStandby'] === 1,
+    isShared: text('isShared') === '1',
+    isReadOnly: text('isReadOnly') === '1',
+    isStandby: text('isStandby') === '1',
+    times: [text('statementTime'), text('idleTime')],
   };
 }
