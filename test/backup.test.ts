@@ -358,6 +358,19 @@ describe('db:backup', () => {
     expect(await readFile(`${file}.part`, 'utf8')).toBe('of another copy');
   });
 
+  test.each(isServer ? [] : ['SQLite'])(
+    'makes no copy of a database that was never migrated, such as a wrong file, on %s',
+    async () => {
+      const file = path.join(folder, 'of nothing');
+      const { code, stderr } = await porticoHere(['db:backup', file], {
+        cwd: PORTAL,
+        env: { ...portal.env, DATABASE_URL: `sqlite:${path.join(folder, 'a wrong name.sqlite')}` },
+      });
+      expect({ code, stderr }).toEqual(refused(/^The database contains no data of Portico/));
+      await expect(stat(file)).rejects.toThrow('ENOENT');
+    },
+  );
+
   test('overwrites nothing and creates no folder', async () => {
     await writeFile(target(), 'of before', { mode: 0o600 });
     expect(await backUp(target())).toEqual(

@@ -18,7 +18,8 @@ export const addDbBackup: AddCommands = (program, context) => {
     )
     .argument('<file>', 'the new file, which must not exist yet')
     .action(async (file: string) => {
-      const { database } = await context.application();
+      const application = await context.application();
+      const { database } = application;
       const { copying } = getDialect(database);
       const statement =
         'advice' in copying
@@ -29,6 +30,12 @@ export const addDbBackup: AddCommands = (program, context) => {
       const target = path.resolve(file);
       if (existsSync(target))
         context.fail(`${file} already exists; choose another name. Nothing was written`);
+      // A wrong path is a new, empty file, and its copy would look like a backup.
+      if ((await application.migrations()).every(({ appliedAt }) => appliedAt === null))
+        context.fail(
+          'The database contains no data of Portico, so nothing was copied. Check database_url ' +
+            '(DATABASE_URL) and STORAGE_DIR',
+        );
       const part = `${target}.part`;
       await makeOwn(context, part, `${file}.part`);
       try {
