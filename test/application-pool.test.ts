@@ -231,7 +231,10 @@ describe.each(ON_SERVERS)('a pool of the application on %s', (server) => {
   // @shows AS-18.17
   test.each(
     server === 'mysql'
-      ? [['SET SESSION lock_wait_timeout = 7', 'SELECT @@SESSION.lock_wait_timeout']]
+      ? [
+          ['SET SESSION lock_wait_timeout = 7', 'SELECT @@SESSION.lock_wait_timeout'],
+          ['USE information_schema', 'SELECT DATABASE()'],
+        ]
       : [
           ['SET search_path TO nowhere', 'SHOW search_path'],
           [

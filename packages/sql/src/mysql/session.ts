@@ -46,8 +46,10 @@ export function restore(settings: readonly SessionSetting[]): string {
   return [...values, ...settings.map(([name]) => `@portico_${name} = NULL`)].join(', ');
 }
 
-/** Matches SET. Does not match MariaDB's SET STATEMENT, which affects only one statement. */
-const SETS = new RegExp(String.raw`${BEFORE}SET\s+(?!(?:STATEMENT|GLOBAL)\s)`, 'i');
+/**
+ * Matches SET and USE. Does not match MariaDB's SET STATEMENT, which affects only one statement.
+ */
+const SETS = new RegExp(String.raw`${BEFORE}(?:SET\s+(?!(?:STATEMENT|GLOBAL)\s)|USE\b)`, 'i');
 /** Matches statements that can run the application's code, and statements of XA transactions. */
 const RUNS_CODE = new RegExp(String.raw`${BEFORE}(?:CALL|XA|BEGIN\s+NOT\s+ATOMIC)\b`, 'i');
 
@@ -75,8 +77,8 @@ export class SessionChanges {
   #locks = 0;
 
   /**
-   * Whether a statement may have changed the isolation level or autocommit, or a named lock was not
-   * released.
+   * Whether a statement may have changed the isolation level, autocommit or the database, or a named
+   * lock was not released.
    */
   get remain(): boolean {
     return this.#isSet || this.#locks > 0;
