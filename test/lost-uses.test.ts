@@ -34,6 +34,9 @@ const AS_TRANSACTION = isPostgres ? [] : ['MariaDB'];
 /** Only requests that issue something send all of these scopes. */
 const SCOPES = 'openid profile email notes:read notes:write';
 
+/** The response of ProxySQL if it loses the server during a statement. */
+const PROXY_LOST_SERVER = Buffer.from('\x18\0\0\x01\xff\xdd\x07#HY000Lost connection', 'latin1');
+
 /** A portal that reaches its database through a test connection, and a client. */
 async function openPortal() {
   const created = await createDatabase('');
@@ -126,6 +129,19 @@ describe('a token use that arrives late at the database', () => {
     const living = 'SELECT 1 FROM oauth_families WHERE revoked_at IS NULL';
     expect((await direct.execute(living)).rows).toHaveLength(1);
   });
+
+  // @shows AS-18.9
+  test.each(AS_TRANSACTION)(
+    'is answered if a proxy lost the server during its commit, on %s',
+    async () => {
+      const { way, portal, client } = await openPortal();
+      const before = await obtainTokens(portal, client, ADA);
+      way.replaces = { text: 'COMMIT', answer: PROXY_LOST_SERVER };
+      const after = await tokensOf(await refresh(portal, client, before.refresh_token));
+      expect(await introspect(portal, after.access_token)).toMatchObject({ active: true });
+      await tokensOf(await refresh(portal, client, after.refresh_token));
+    },
+  );
 
   // @shows AS-18.9
   test.each(AS_TRANSACTION)(

@@ -23,6 +23,11 @@ export interface Way {
    * The test can deliver the data even after a cut.
    */
   delay(text: string): Delay;
+  /**
+   * The server receives the next statement that contains this text, but its response is replaced by
+   * this answer. Null to replace none.
+   */
+  replaces: { readonly text: string; readonly answer: Buffer } | null;
   /** The number of messages that were sent to the server. */
   sent: number;
   /** Ends all connections. */
@@ -70,6 +75,7 @@ export async function openWay(
   const listener = createServer((near) => {
     const far = connect(Number(port), '127.0.0.1');
     let delayed: Delayed | null = null;
+    let replacement: Buffer | null = null;
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -83,6 +89,10 @@ export async function openWay(
     near.on('data', (data) => {
       way.sent += 1;
       if (way.holdsFrom !== null && data.includes(way.holdsFrom)) way.isHeld = true;
+      if (way.replaces !== null && data.includes(way.replaces.text)) {
+        replacement = way.replaces.answer;
+        way.replaces = null;
+      }
       if (next !== null && data.includes(next.text)) {
         [delayed, next] = [next, null];
         delayed.far = far;
@@ -94,7 +104,8 @@ export async function openWay(
       else delayed.chunks.push(data);
     });
     far.on('data', (data) => {
-      if (!way.isHeld) near.write(data);
+      if (!way.isHeld) near.write(replacement ?? data);
+      replacement = null;
     });
   });
   listener.listen(0, '127.0.0.1');
@@ -106,6 +117,7 @@ export async function openWay(
     database,
     isHeld: false,
     holdsFrom: null,
+    replaces: null,
     sent: 0,
     delay(text) {
       const begun = Promise.withResolvers<void>();
