@@ -81,7 +81,23 @@ async function untilAnswered<Answer>(
 
 const is503 = ({ status }: Response) => status === 503;
 
+/** The response of Supavisor, a pooler, if it loses the server during a statement. */
+const POOLER_LOST_SERVER = Buffer.from(
+  'E\0\0\0\x2cSFATAL\0VFATAL\0CXX000\0MDbHandler exited\0\0',
+  'latin1',
+);
+
 describe('a token use that arrives late at the database', () => {
+  // @shows AS-18.9
+  test.each(AS_STATEMENT)('is answered if a pooler lost the server meanwhile, on %s', async () => {
+    const { way, portal, client } = await openPortal();
+    const before = await obtainTokens(portal, client, ADA);
+    way.replaces = { text: SCOPES, answer: POOLER_LOST_SERVER, ends: true };
+    const after = await tokensOf(await refresh(portal, client, before.refresh_token));
+    expect(await introspect(portal, after.access_token)).toMatchObject({ active: true });
+    await tokensOf(await refresh(portal, client, after.refresh_token));
+  });
+
   // @shows AS-18.9
   test.each(AS_STATEMENT)('never takes effect after its 503: a refresh, on %s', async () => {
     const { way, portal, client } = await openPortal();

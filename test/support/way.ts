@@ -25,9 +25,9 @@ export interface Way {
   delay(text: string): Delay;
   /**
    * The server receives the next statement that contains this text, but its response is replaced by
-   * this answer. Null to replace none.
+   * this answer. Then the connection ends if `ends` is true. Null to replace none.
    */
-  replaces: { readonly text: string; readonly answer: Buffer } | null;
+  replaces: { readonly text: string; readonly answer: Buffer; readonly ends?: boolean } | null;
   /** The number of messages that were sent to the server. */
   sent: number;
   /** Ends all connections. */
@@ -75,7 +75,7 @@ export async function openWay(
   const listener = createServer((near) => {
     const far = connect(Number(port), '127.0.0.1');
     let delayed: Delayed | null = null;
-    let replacement: Buffer | null = null;
+    let replacement: Way['replaces'] = null;
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -90,7 +90,7 @@ export async function openWay(
       way.sent += 1;
       if (way.holdsFrom !== null && data.includes(way.holdsFrom)) way.isHeld = true;
       if (way.replaces !== null && data.includes(way.replaces.text)) {
-        replacement = way.replaces.answer;
+        replacement = way.replaces;
         way.replaces = null;
       }
       if (next !== null && data.includes(next.text)) {
@@ -104,7 +104,8 @@ export async function openWay(
       else delayed.chunks.push(data);
     });
     far.on('data', (data) => {
-      if (!way.isHeld) near.write(replacement ?? data);
+      if (!way.isHeld) near.write(replacement?.answer ?? data);
+      if (replacement?.ends === true) near.end();
       replacement = null;
     });
   });

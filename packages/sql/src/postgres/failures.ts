@@ -64,12 +64,21 @@ const UNREACHABLE =
 
 export const postgresMeanings: MeaningsOf = (error) => [
   ...getErrorCodes(error).map((code) => MEANINGS.get(code) ?? meaningOfClass(code)),
+  endsSession(error) ? 'unknown' : undefined,
   isOutdatedPlan(error) ? 'name' : undefined,
   UNREACHABLE.test(error.message) ? 'unavailable' : undefined,
   findRemedy(REFUSALS, error) === null ? undefined : 'refused',
 ];
 
 export const postgresRemedy: RemedyOf = (error) => findRemedy([...REFUSALS, ...PRIVILEGES], error);
+
+/**
+ * Returns whether the session ended with this error, perhaps after the commit. A pooler that has
+ * lost its server also sends such an error, for example Supavisor with the SQLSTATE XX000.
+ */
+function endsSession(error: Error): boolean {
+  return 'severity' in error && (error.severity === 'FATAL' || error.severity === 'PANIC');
+}
 
 function meaningOfClass(code: unknown): Meaning | undefined {
   return CLASSES.find(([pattern]) => typeof code === 'string' && pattern.test(code))?.[1];
