@@ -1264,6 +1264,25 @@ describe.runIf(RUNS_ALL)('log:path', () => {
   });
 
   // @shows HOST-1.3
+  test('a log file that cannot be opened is reported as a configuration problem, not as a stack', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
+    await writeFile(path.join(folder, 'a file'), '');
+    const config = { public_url: 'http://localhost', log: { path: 'a file/app.log' } };
+    const { code, stderr } = await portico(['--app', fixture, 'db:migrate', 'status'], {
+      cwd: folder,
+      env: {
+        ...standardOutput(folder, 1),
+        CONFIG: JSON.stringify({ ...config, oauth_server: { name: 'App', scopes: {} } }),
+      },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^The configuration cannot be used:\n {2}log:path: is .*a file\/app\.log, which this process cannot open \(E[A-Z]+: .*\); choose a file that this process can write, or "-" for standard output\n$/,
+    );
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  // @shows HOST-1.3
   test('set to - writes to standard error in a command, so that standard output contains only data', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
     const env = standardOutput(folder, 1);

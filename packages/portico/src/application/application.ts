@@ -1,6 +1,7 @@
 import path from 'node:path';
 import {
   type BegunStep,
+  ConfigurationError,
   type Log,
   migrate,
   type Migration,
@@ -113,10 +114,10 @@ export async function startApplication(
     random = systemRandom,
     timer = systemTimer,
   } = options;
-  const directory = getDirectory(definition);
+  const { path: logPath, level } = kit.log;
   const file =
-    kit.log.path === STANDARD_OUTPUT ? standardOutput : path.resolve(directory, kit.log.path);
-  const opened = openLog({ file, level: kit.log.level });
+    logPath === STANDARD_OUTPUT ? standardOutput : path.resolve(getDirectory(definition), logPath);
+  const opened = openApplicationLog(file, level);
   const log: ClosableLog = { ...withCurrentRequestId(opened), close: () => opened.close() };
   let database: OpenedDatabase | null = null;
   try {
@@ -130,6 +131,19 @@ export async function startApplication(
     await database?.close();
     await log.close();
     throw error;
+  }
+}
+
+/** Opens the log. If the file cannot be opened, throws a ConfigurationError for `log:path`. */
+function openApplicationLog(file: string, level: string): ClosableLog {
+  try {
+    return openLog({ file, level });
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const message =
+      `is ${file}, which this process cannot open (${error.message}); choose a file that this ` +
+      'process can write, or "-" for standard output';
+    throw new ConfigurationError([{ key: 'log:path', message }]);
   }
 }
 
