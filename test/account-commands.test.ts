@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApplication } from '@portico/kit';
+import { databaseAccounts, startApplication } from '@portico/kit';
 import portal from '../examples/portal/app.ts';
 import { installPortico, porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
 
@@ -166,6 +166,20 @@ describe('the account commands of the kit', () => {
     expect((await run('oauth:person:revoke', 'accounts', email)).stderr).toContain(
       "For the ids of the kit's accounts, run account:list --json",
     );
+  });
+
+  // @shows HOST-4.3
+  test("account:list shows a person's line breaks and control characters escaped", async () => {
+    const name = 'Eve\u{1B}[2J\u{202E}\nroot@example.com  Root  active  all';
+    await withApplication(async ({ database, passwordHasher }) => {
+      const accounts = databaseAccounts({ database, passwordHasher });
+      await accounts.create({ email: 'eve@example.com', name, password: 'a' });
+    });
+    const lines = (await run('account:list')).stdout.split('\n');
+    expect(lines).toContain(
+      String.raw`eve@example.com  "Eve\u{1b}[2J\u{202e}\u{a}root@example.com  Root  active  all"  active  `,
+    );
+    expect(lines.some((line) => line.startsWith('root@'))).toBe(false);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddCommands, Application, ConfigMap, ConsoleContext } from 'portico';
+import { quotedPublic } from 'portico/extension';
 import type { Application as KitApplication } from '../contracts.ts';
 import {
   databaseAccounts,
@@ -57,12 +58,19 @@ const addList: AddCommands = (program, context) => {
       );
       if (options.json === true) return context.printJson(listed);
       for (const { email, name, active, permissions } of listed) {
-        context.print(
-          `${email}  ${name}  ${active ? 'active' : 'suspended'}  ${permissions.join(', ')}`,
-        );
+        const state = active ? 'active' : 'suspended';
+        context.print(`${shown(email)}  ${shown(name)}  ${state}  ${permissions.join(', ')}`);
       }
     });
 };
+
+/**
+ * Quotes and escapes a text that contains invisible characters. People may choose their names, and
+ * a name must not move the terminal's cursor or look like another line.
+ */
+function shown(text: string): string {
+  return /[\p{C}\p{Zl}\p{Zp}]/u.test(text) ? quotedPublic(text) : text;
+}
 
 const addSuspend: AddCommands = (program, context) => {
   program
