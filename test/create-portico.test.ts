@@ -214,6 +214,16 @@ describe('create-portico in an existing application', () => {
     },
   );
 
+  test('says that the sign-in page must return to Portico, with and without a session library', async () => {
+    for (const names of [['express'], ['express', 'express-session']]) {
+      const dependencies = using(...names);
+      const folder = folderWith({ 'package.json': { type: 'module', dependencies } });
+      const { stdout } = await create(folder, ['--yes', '--no-install']);
+      expect(stdout.split('\nNext:\n')[1]).toContain('redirect to returnPath(return_to)');
+      expect(read(folder, 'portico.js')).toContain('redirect to returnPath(return_to)');
+    }
+  });
+
   test('over https, signs people in with a cookie that only this host can set', async () => {
     const folder = folderWith(EXPRESS);
     const args = ['--yes', '--no-install', '--url=https://shop.example'];

@@ -106,6 +106,7 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
           ]
         : [
             'Make sure that signedIn and signOut in the new file match how your application stores sessions.',
+            "In your sign-in page, when the password is right, redirect to returnPath(return_to). Import returnPath from 'portico'. If the page is not at /login, change loginUrl in the new file.",
           ]),
       ...(WITHOUT_ADDRESSES.includes(framework)
         ? [

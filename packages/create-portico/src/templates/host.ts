@@ -213,7 +213,7 @@ const hostOf = (users«: ReturnType<typeof openUsers>»)«: ${type}» => ({
   async holdsPermission({ id }, permission) {
     return permission === 'data:read' && (await users.byId(id)) !== null;
   },
-  loginUrl: '/login',
+  loginUrl: '/login', // your sign-in page; it ends with a redirect to returnPath(return_to)
   ${sessions.signOut}${address?.clientAddress ?? ''}
 });
 
