@@ -126,6 +126,15 @@ describe('the code blocks of the documentation', () => {
   });
 });
 
+// Portico's packages contain zod, so `npm install portico` does not install it.
+test('pages say how to install zod if their code imports it', () => {
+  const importing = BLOCKS.filter(({ code }) => code.includes(" from 'zod'"));
+  const isTold = (page: string) =>
+    readFileSync(path.join(ROOT, page), 'utf8').includes('npm install zod');
+  expect(importing.length).toBeGreaterThan(0);
+  expect(importing.map(({ page }) => page).filter((page) => !isTold(page))).toEqual([]);
+});
+
 describe('a program of the documentation, run with the commands on its page', () => {
   // @shows HOST-5.1
   test.each(
