@@ -1434,6 +1434,17 @@ describe('a route', () => {
     );
   });
 
+  // @shows API-1.5
+  test.each(['/items/{id}.json', '/@{name}', '/{from}-{to}'])(
+    'with a placeholder that is only a part of a segment is an error at the start: %s',
+    async (place) => {
+      const wrong = route('partial', 'GET', place, () => new Response('ok'));
+      await expect(start({ routes: [wrong] })).rejects.toThrow(
+        `The path of the route 'partial' is ${place}, but a placeholder must be a whole segment`,
+      );
+    },
+  );
+
   test('with a placeholder needs a value to build its path', async () => {
     const application = await start();
     expect(() => application.path('item')).toThrow("The route 'item' needs a value for {id}");

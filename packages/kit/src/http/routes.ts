@@ -29,6 +29,8 @@ export class MethodError extends HttpError {
 }
 
 const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g;
+/** Matches a segment with a placeholder and other text, for which the router has no pattern. */
+const PART = /[^{]\{[A-Za-z_]\w*\}|\{[A-Za-z_]\w*\}./;
 
 /** All routes of an application. */
 export class Routes {
@@ -55,6 +57,11 @@ export class Routes {
       throw new Error(`Two routes have the name '${route.name}'; rename one`);
     if (!route.path.startsWith('/'))
       throw new Error(`The path of the route '${route.name}' must begin with /`);
+    if (route.path.split('/').some((segment) => PART.test(segment)))
+      throw new Error(
+        `The path of the route '${route.name}' is ${route.path}, but a placeholder must be a ` +
+          'whole segment, such as /items/{id}',
+      );
     for (const method of route.methods) {
       const place = `${method} ${route.path.replaceAll(PLACEHOLDER, '{}')}`;
       const other = this.#taken.get(place);

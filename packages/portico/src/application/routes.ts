@@ -27,7 +27,9 @@ export interface Route {
   readonly methods: readonly HttpMethod[];
   /** If true, the route answers its methods with 405, so the header `Allow` does not list them. */
   readonly refusesMethods?: true;
-  /** The absolute path, which can contain placeholders in braces: `/api/articles/{id}`. */
+  /**
+   * The absolute path. A segment can be a placeholder in braces: `/api/articles/{id}`.
+   */
   readonly path: string;
   /**
    * If true, this route is skipped when another route has the same path, with any method. Only
