@@ -59,6 +59,15 @@ async function faultsOf(page: Page): Promise<readonly string[]> {
   return width > 320 ? [...found, `${width} pixels wide`] : found;
 }
 
+/** The height of the empty space between two elements, in pixels. */
+async function distanceBetween(page: Page, above: string, below: string): Promise<number> {
+  const [upper, lower] = [page.locator(above), page.locator(below)].map((each) =>
+    each.boundingBox(),
+  );
+  const [first, second] = [await upper, await lower];
+  return (second?.y ?? 0) - (first?.y ?? 0) - (first?.height ?? 0);
+}
+
 describe('the device page in Chromium on a phone', () => {
   // @shows AS-48.5, AS-38.1
   test.each(LANGUAGES)('fits the screen and passes axe: %s', async (locale) => {
@@ -71,6 +80,7 @@ describe('the device page in Chromium on a phone', () => {
     };
     await page.goto(`${portal.url}/oauth/device`);
     await look('empty');
+    expect(await distanceBetween(page, 'button.wide', '.person')).toBeGreaterThan(8);
     await page.fill('[name=user_code]', 'XXX');
     await page.keyboard.press('Enter');
     await page.waitForSelector('[role=alert]');
