@@ -32,8 +32,7 @@ function guarded() {
     () => 0.999,
   );
   const accounts = guardSignIn(own, attempts, events, log);
-  const authenticate = (identifier: string, password: string) =>
-    accounts.authenticate(identifier, password);
+  const { authenticate } = accounts;
   return { time, said, callers, authenticate };
 }
 
@@ -45,6 +44,14 @@ const during = <T>(address: string, browser: Partial<KnownBrowser>, work: () => 
 };
 
 describe('a failed sign-in', () => {
+  test("tells the application's own sign-in page which account was meant", async () => {
+    const { authenticate } = guarded();
+    const named: unknown[] = [];
+    for (const identifier of ['ada', 'eve'])
+      await authenticate(identifier, 'wrong', (person) => named.push(person));
+    expect(named).toEqual([ADA]);
+  });
+
   test.each([
     ['ada', ADA],
     ['eve', null],

@@ -60,7 +60,11 @@ export function guardSignIn(
   events: Events,
   log: Log,
 ): Accounts {
-  async function authenticate(identifier: string, password: string): Promise<UserInterface | null> {
+  async function authenticate(
+    identifier: string,
+    password: string,
+    names?: (person: PersonReference) => void,
+  ): Promise<UserInterface | null> {
     const address = currentAddress();
     const browser = currentBrowser();
     const account = accountKey(identifier);
@@ -75,6 +79,7 @@ export function guardSignIn(
     const check = () =>
       accounts.authenticate(identifier, offered, (named) => {
         person = named;
+        names?.(named);
       });
     const attempt = await failedAttempts.attempt(keys, () => runAsCaller(caller, check));
     if (attempt.outcome === 'right') {
