@@ -1037,7 +1037,7 @@ describe('serve', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test.each(['65536', '-1', '80.5', 'x'])('refuses --port=%s', async (port) => {
+  test.each(['65536', '-1', '80.5', 'x', '', '1e3'])('refuses --port=%s', async (port) => {
     expectRefusal(await run('serve', `--port=${port}`), 'The port must be from 0 to 65535');
   });
 
