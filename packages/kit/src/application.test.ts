@@ -194,6 +194,29 @@ describe('signing in', () => {
     expect(await visitor.text('/who')).toBe('null');
   });
 
+  test('leaves no session if the account is suspended while its password is checked', async () => {
+    let check: AccountProvider['authenticate'] = async () => null;
+    const application = await start({ authenticate: (...given) => check(...given) });
+    const { accounts, ada } = await addPeople(application);
+    check = async (...given) => {
+      const user = await accounts.authenticate(...given);
+      await accounts.setActive(ada.id, false);
+      await application.endSessions(ada.reference);
+      return user;
+    };
+    const visitor = browser(application);
+    const response = await visitor.signIn('ada@example.com');
+    expect(response.status).toBe(401);
+    expect(visitor.session()).toBeNull();
+    await accounts.setActive(ada.id, true);
+    const [set = ''] = response.headers
+      .getSetCookie()
+      .filter((cookie) => cookie.startsWith(SESSION_COOKIE));
+    expect(set).toContain('Max-Age=0');
+    const { rows } = await application.database.execute('SELECT id_hash FROM host_sessions', []);
+    expect(rows).toEqual([]);
+  });
+
   // @shows HOST-2.6
   test('replaces an empty password by a random one before the providers check it', async () => {
     const offered: string[] = [];

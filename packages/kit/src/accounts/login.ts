@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isOverloaded, type Log } from '@portico/sql';
-import { pageHeaders, returnPath, type Route, type WaitingFor } from 'portico';
+import { pageHeaders, returnPath, type Route, type UserInterface, type WaitingFor } from 'portico';
 import type { Application } from '../contracts.ts';
 import {
   comesFromHere,
@@ -172,11 +172,10 @@ export class SignInPage {
     }
     try {
       const user = await accounts.authenticate(identifier, form.get('password') ?? '');
-      if (user === null) {
+      if (user === null || !(await this.#signIn(user))) {
         const error = { key: 'sign_in.wrong' } as const;
         return await this.#page(request, 401, { ...typed, error, invalid: true });
       }
-      await this.#application.auth().signIn(user.reference, { amr: ['pwd'] });
       return seeOther(returnTo);
     } catch (failure) {
       const again = whenToTryAgain(failure);
@@ -186,6 +185,16 @@ export class SignInPage {
       const headers = { 'Retry-After': String(seconds) };
       return this.#page(request, status, { ...typed, error, invalid: false }, headers);
     }
+  }
+
+  /**
+   * Signs the user in. Returns false, and leaves no session, if the account has been suspended
+   * while the password was checked: its sessions may have been ended before this one began.
+   */
+  async #signIn({ reference }: UserInterface): Promise<boolean> {
+    const auth = this.#application.auth();
+    await auth.signIn(reference, { amr: ['pwd'] });
+    return (await auth.user()) !== null;
   }
 
   /**
