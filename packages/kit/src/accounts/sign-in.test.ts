@@ -32,7 +32,7 @@ function guarded() {
     () => 0.999,
   );
   const accounts = guardSignIn(own, attempts, events, log);
-  const { authenticate } = accounts;
+  const authenticate: Accounts['authenticate'] = (...given) => accounts.authenticate(...given);
   return { time, said, callers, authenticate };
 }
 
