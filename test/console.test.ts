@@ -1042,6 +1042,34 @@ describe('serve', () => {
   });
 
   // @shows AS-29.6
+  test('keeps responding and stops in order if its output has no reader any more', async () => {
+    const port = await freePort();
+    const says = encodeURIComponent("process.on('SIGUSR2', () => console.log('a line'))");
+    const server = start(
+      [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', '--drain=600'],
+      {
+        cwd: PORTAL,
+        env: {
+          APP_ENV: 'dev',
+          STORAGE_DIR: storage,
+          PORT: String(port),
+          NODE_OPTIONS: `--import=data:text/javascript,${says}`,
+        },
+      },
+    );
+    await server.says('Logging to');
+    server.process.stdout?.destroy();
+    server.process.stderr?.destroy();
+    const probe = async () => (await fetch(`http://localhost:${port}/health/ready`)).status;
+    expect(await probe()).toBe(200);
+    server.process.kill('SIGUSR2');
+    server.process.kill('SIGTERM');
+    while ((await probe()) !== 503);
+    expect(await probe()).toBe(503);
+    expect(await server.stop()).toBe(143);
+  });
+
+  // @shows AS-29.6
   test('after a stop signal, keeps responding but reports not ready until the second signal', async () => {
     const port = await freePort();
     const env = { APP_ENV: 'dev', STORAGE_DIR: storage, PORT: String(port) };

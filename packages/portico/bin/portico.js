@@ -11,7 +11,8 @@ if (major < 24 || (major === 24 && minor < 7)) {
 // `serve` runs with a bounded young generation (docs/decisions/0027). Node reads this limit only
 // when it starts, so the process replaces itself. There is still only one process: it keeps its
 // process ID (also as PID 1), receives the signals and sets the exit code.
-if (commandOf(process.argv.slice(2)) === 'serve' && (await mayStartAgain())) {
+const isServer = commandOf(process.argv.slice(2)) === 'serve';
+if (isServer && (await mayStartAgain())) {
   const args = [...process.execArgv, '--max-semi-space-size=4', ...process.argv.slice(1)];
   if (process.platform !== 'win32')
     process.execve?.(process.execPath, [process.argv0, ...args], process.env);
@@ -57,10 +58,14 @@ async function endOf(args) {
 }
 
 // EPIPE means that the reader of the output has stopped reading, for example `| head`. This is not
-// an error.
+// an error. A server must not end because no one reads its lines.
 process.stdout.on('error', (error) => {
+  if (isServer) return;
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
+});
+process.stderr.on('error', (error) => {
+  if (!isServer && error.code !== 'EPIPE') throw error;
 });
 
 const { runConsole } = await import('../dist/console/program/console.js');
