@@ -1,6 +1,6 @@
 import { getRequestId, nameRequest } from 'portico/extension';
 import type { Route } from 'portico';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { HttpError } from '../errors.ts';
 import { CsrfCheck, CsrfTokens } from './csrf.ts';
 import type { RequestSession } from './sessions.ts';
@@ -207,6 +207,40 @@ describe('the CSRF check of a request that changes data', () => {
     expect((await (await check.check(sent(form), tokens())).formData()).get('_csrf')).toBe(token);
   });
 
+  test('finds the token without parsing the other fields, which takes seconds if there are many', async () => {
+    const token = await tokens().token();
+    const parsing = vi.spyOn(Request.prototype, 'formData');
+    onTestFinished(() => parsing.mockRestore());
+    const part = (name: string, value: string, headers = '') =>
+      `--x\r\nContent-Disposition: form-data; name="${name}"${headers}\r\n\r\n${value}\r\n`;
+    const typed = '\r\nContent-Type: text/plain; charset=UTF-8\r\nContent-Length: 43';
+    for (const [body, type] of [
+      [`${'a&'.repeat(400_000)}_csrf=${token}&_csrf=x&b`, FORM],
+      [`_csrf=${encodeURIComponent(token).replaceAll('-', '%2D')}`, FORM],
+      [
+        `${part('a', '').repeat(10_000)}${part('_csrf', token)}--x--`,
+        'multipart/form-data; boundary=x',
+      ],
+      [`${part('_csrf', token, typed)}--x--`, 'multipart/form-data; boundary="x"'],
+    ] as const) {
+      const passed = await check.check(sent(body, { 'Content-Type': type }), tokens());
+      expect(await passed.text()).toBe(body);
+    }
+    for (const [body, type] of [
+      ['a&'.repeat(400_000), FORM],
+      [`x_csrf=${token}`, FORM],
+      [part('_csrf', 'x').repeat(10_000), 'multipart/form-data; boundary=x'],
+      [
+        '\r\nContent-Disposition: form-data; name="_csrf"'.repeat(20_000),
+        'multipart/form-data; boundary=x',
+      ],
+    ] as const)
+      await expect(
+        check.check(sent(body, { 'Content-Type': type }), tokens()),
+      ).rejects.toMatchObject({ status: 403 });
+    expect(parsing).not.toHaveBeenCalled();
+  });
+
   test('refuses a missing token with 403', async () => {
     const token = await tokens().token();
     const file = new FormData();
@@ -218,6 +252,7 @@ describe('the CSRF check of a request that changes data', () => {
       sent(new URLSearchParams({ csrf: token })),
       sent(new URLSearchParams({ _csrf: token }), { 'X-CSRF-Token': 'x' }),
       sent(`_csrf=${token}`, { 'Content-Type': 'text/plain' }),
+      sent(`_csrf=${token}`, { 'Content-Type': 'constructor' }),
       sent(JSON.stringify({ _csrf: token }), { 'Content-Type': 'application/json' }),
       sent(`_csrf=${token}`, { 'Content-Type': 'multipart/form-data; boundary=x' }),
       sent(file),
