@@ -1,7 +1,7 @@
 import type { Events } from 'portico';
 import { currentCaller, Event, FailedAttempts } from 'portico/extension';
 import type { Log } from '@portico/sql';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Accounts } from '../contracts.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 import { RequestContext, runWithContext, type PeopleParts } from './request-context.ts';
@@ -44,6 +44,23 @@ const during = <T>(address: string, browser: Partial<KnownBrowser>, work: () => 
 };
 
 describe('a failed sign-in', () => {
+  test('normalizes only the beginning of a very long identifier, because that takes seconds', async () => {
+    const { authenticate } = guarded();
+    const lengths: number[] = [];
+    const { normalize } = String.prototype;
+    const spy = vi.spyOn(String.prototype, 'normalize').mockImplementation(function (
+      this: string,
+      form,
+    ) {
+      lengths.push(this.length);
+      return normalize.call(this, form);
+    });
+    onTestFinished(() => spy.mockRestore());
+    const long = `a${'\u{301}'.repeat(16_000)}${'\u{316}'.repeat(16_000)}`;
+    expect(await authenticate(long, 'wrong')).toBeNull();
+    expect(Math.max(...lengths)).toBe(1000);
+  });
+
   test("tells the application's own sign-in page which account was meant", async () => {
     const { authenticate } = guarded();
     const named: unknown[] = [];
