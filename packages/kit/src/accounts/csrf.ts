@@ -30,7 +30,7 @@ const FIELDS: ReadonlyMap<string, RegExp> = new Map([
   [
     'multipart/form-data',
     // Limit the number of further headers. Otherwise, the time would grow with its square.
-    /\r\nContent-Disposition: form-data; name="_csrf"(?:\r\n.+){0,8}\r\n\r\n(.*)\r\n--/i,
+    /\r\nContent-Disposition: form-data; name="?_csrf"?(?:\r\n.+){0,8}\r\n\r\n(.*)\r\n--/i,
   ],
 ]);
 
