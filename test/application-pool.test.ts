@@ -261,7 +261,7 @@ describe.each(ON_SERVERS.filter((server) => server === 'mysql'))(
         "CREATE PROCEDURE fails() BEGIN START TRANSACTION; SIGNAL SQLSTATE '45000'; END",
       );
       const before = await pool.session();
-      await expect(database.execute('CALL fails()')).rejects.toThrow();
+      await expect(database.execute('CALL fails()')).rejects.toMatchObject({ sqlState: '45000' });
       expect(await pool.session()).toEqual(before);
     });
   },

@@ -5,8 +5,8 @@ import timers from 'node:timers/promises';
 import { onTestFinished, vi } from 'vitest';
 
 /**
- * Changes parts of Node until the test ends, for situations that a test cannot create as every user:
- * a full disk, a file that belongs to another user, or a process that acts between two steps.
+ * Changes parts of Node until the test ends, for situations that not every user can create: a full
+ * disk, a file that belongs to another user, or a process that acts between two steps.
  */
 
 type Promises = typeof fs.promises;

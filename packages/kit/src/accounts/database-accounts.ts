@@ -66,8 +66,8 @@ class AccountTable implements AccountProvider {
   readonly #passwordHasher: PasswordHasher;
   readonly #prefetched = new PrefetchedPermissions();
   /**
-   * The queries that `findWithPermissions` returned, by the number of permissions. Each one is kept,
-   * so that the database finds its prepared statement faster.
+   * The queries of `findWithPermissions`, by the number of permissions. With the same text, the
+   * database finds the prepared statement faster.
    */
   readonly #queries: string[] = [];
   #decoy: string | null = null;

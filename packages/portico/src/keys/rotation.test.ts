@@ -261,7 +261,7 @@ describe('a rotation beside a KeySigner', () => {
     const { created, removed } = await ring.rotate({ now: true });
     expect(created).toMatchObject([{ algorithm: ED, state: 'signing' }]);
     expect(removed).toEqual(['old']);
-    expect((await kids()).toSorted()).toEqual([created[0]?.kid, 'later', 'unused', 'x'].toSorted());
+    expect(new Set(await kids())).toEqual(new Set([created[0]?.kid, 'later', 'unused', 'x']));
     // A key for EdDSA is published already, and signs later.
     expect(await ring.rotate()).toMatchObject(NOTHING);
   });
@@ -292,7 +292,7 @@ describe('an immediate rotation', () => {
     const kid = created[0]?.kid ?? '';
     expect(created).toMatchObject([{ state: 'signing', algorithm: ED, signsFrom: now() }]);
     expect(none).toEqual([]);
-    expect(removed.toSorted()).toEqual([staged[0]?.kid, 'old', 'older', 'held'].toSorted());
+    expect(new Set(removed)).toEqual(new Set([staged[0]?.kid, 'old', 'older', 'held']));
     expect(names()).toEqual([...others, `${now()}-${kid}.EdDSA.json`]);
     expect((await ring.active(ED))?.kid).toBe(kid);
     expect(events).toStrictEqual([
@@ -425,12 +425,12 @@ describe.each(SYSTEMS)('a rotation by root, on %s', () => {
     keys.advance(STAGED_FOR * 2);
     changeFile('stat', (original) => async (file: string) => {
       const found = await original(file);
-      return file === keys.directory ? { ...found, uid: owner } : found;
+      return file === keys.directory ? Object.assign(found, { uid: owner }) : found;
     });
-    changeFile('lstat', (original) => async (file: string) => ({
-      ...(await original(file)),
-      uid: ofRoot.test(path.basename(file)) ? ROOT : owner,
-    }));
+    changeFile('lstat', (original) => async (file: string) => {
+      const uid = ofRoot.test(path.basename(file)) ? ROOT : owner;
+      return Object.assign(await original(file), { uid });
+    });
     return keys;
   }
   const STAGED = /^0-next-/;
@@ -470,10 +470,10 @@ describe.each(SYSTEMS)('a rotation by root, on %s', () => {
 
   test('in a directory of root, works with a staged key of another user', async () => {
     const { ring, names } = await owned(ROOT, /^$/);
-    changeFile('lstat', (original) => async (file: string) => ({
-      ...(await original(file)),
-      uid: SERVER,
-    }));
+    changeFile(
+      'lstat',
+      (original) => async (file: string) => Object.assign(await original(file), { uid: SERVER }),
+    );
     actAs(ROOT);
     await ring.rotate({ ifOlderThan: DAY });
     expect(names().filter((name) => STAGED.test(name))).toEqual([]);

@@ -40,7 +40,7 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 
 /** How the server reads a claim that has a type other than text. */
 interface TypedClaim {
-  /** Returns the value with the right type, or undefined if there is none. */
+  /** Returns the value with the right type, or undefined if the value is not valid. */
   readonly read: (value: unknown) => unknown;
   /** The reason for the log why a value is dropped. */
   readonly wrong: string;

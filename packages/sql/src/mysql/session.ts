@@ -77,8 +77,8 @@ export class SessionChanges {
   #locks = 0;
 
   /**
-   * Whether a statement may have changed the isolation level, autocommit or the database, or a named
-   * lock was not released.
+   * Whether a statement may have changed the isolation level, autocommit or the database, or has
+   * not released a named lock.
    */
   get remain(): boolean {
     return this.#isSet || this.#locks > 0;
