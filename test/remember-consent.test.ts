@@ -49,7 +49,6 @@ import {
   type Tokens,
   VERIFIER,
 } from './support/portal.ts';
-import { pushedNow } from './support/pushing.ts';
 import { createVisitor, isRedirect, locationOf, type Visitor } from './support/visitor.ts';
 
 /**
@@ -64,7 +63,6 @@ const CONFIG = {
   oauth_server: {
     ...DEVICES.oauth_server,
     remember_consent: true,
-    pushed_authorization_requests: 'accept',
     registration: 'open',
     reauthentication: true,
     acr_values: ['gold'],
@@ -475,79 +473,6 @@ describe('prompt=none', () => {
         'Consent is always asked for, so prompt=none cannot succeed.',
       );
     }
-  });
-});
-
-describe('a request that the browser loads again after the page was skipped', () => {
-  const submitSignIn = async (visitor: Visitor, page: Response) =>
-    visitor.get(
-      locationOf(await visitor.submit(page, { identifier: ADA, password: PASSWORD })).href,
-    );
-  const living = async () => (await portal.server.access.list({ clientId: client.id })).items;
-
-  // @shows AS-52.9
-  test('gets a new code after a double click on the sign-in page, and only this code works', async () => {
-    await allow();
-    const browser = portal.visitor();
-    const page = await browser.visit(authorizationUrl(portal, client, READ));
-    const ignored = codeOf(await submitSignIn(browser, page));
-    const again = await submitSignIn(browser, page);
-    expect(await outcomeOf(again)).toBe('code');
-    expect(locationOf(again).searchParams.get('state')).toBe('the-state');
-    expect(await errorOf(await exchangeCode(portal, client, ignored))).toBe('invalid_grant');
-    const tokens = await tokensOf(await exchangeCode(portal, client, codeOf(again)));
-    expect(tokens.scope).toBe('openid notes:read');
-    expect(await living()).toHaveLength(2);
-    expect(events.filter(({ type }) => type === 'consent_granted')).toHaveLength(2);
-  });
-
-  // @shows AS-52.9
-  test.each([undefined, 'none'])(
-    'gets a new code if it was pushed, with prompt %s',
-    async (prompt) => {
-      await allow();
-      const url = await pushedNow(portal, client, { ...READ, prompt });
-      const codes = [codeOf(await ada.get(url)), codeOf(await ada.get(url))];
-      expect(new Set(codes).size).toBe(2);
-      expect((await exchangeCode(portal, client, codes[0] ?? '')).status).toBe(400);
-      expect((await exchangeCode(portal, client, codes[1] ?? '')).status).toBe(200);
-    },
-  );
-
-  // @shows AS-52.9
-  test('gets no code after its code was used, or after code_ttl, and nothing ends', async () => {
-    await allow();
-    const url = await pushedNow(portal, client, READ);
-    const { refresh_token: token } = await tokensOf(
-      await exchangeCode(portal, client, codeOf(await ada.get(url))),
-    );
-    expect(await outcomeOf(await ada.get(url))).toBe('400');
-    expect((await refresh(portal, client, token)).status).toBe(200);
-    const late = await pushedNow(portal, client, READ);
-    expect(await outcomeOf(await ada.get(late))).toBe('code');
-    ahead += 60_000;
-    expect(await outcomeOf(await ada.get(late))).toBe('400');
-  });
-
-  // @shows AS-52.9
-  test('gets no code as an image, in another browser, without the permission, or after access ended', async () => {
-    await allow();
-    const url = await pushedNow(portal, client, { scope: 'openid notes:read notes:write' });
-    const first = await ada.submit(await ada.get(url), {
-      decision: 'allow',
-      'scope.notes:write': 'on',
-    });
-    await exchangeCode(portal, client, codeOf(first));
-    const other = await pushedNow(portal, client, { scope: 'openid notes:read notes:write' });
-    expect(await outcomeOf(await ada.get(other))).toBe('code');
-    expect(await outcomeOf(await ada.get(other, { 'Sec-Fetch-Dest': 'image' }))).toBe('400');
-    expect(await outcomeOf(await (await portal.signedIn(ADA)).get(other))).toBe('400');
-    await portal.deny(ADA, 'notes.edit');
-    expect(await outcomeOf(await ada.get(other))).toBe('400');
-    await portal.grant(ADA, 'notes.edit');
-    expect(await outcomeOf(await ada.get(other))).toBe('code');
-    for (const { id } of await living()) await portal.server.access.revokeAuthorization(id);
-    expect(await outcomeOf(await ada.get(other))).toBe('400');
   });
 });
 

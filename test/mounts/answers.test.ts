@@ -803,6 +803,53 @@ test('an HTTP/2 request is aborted from the start if its caller has already rese
   expect(await asked.promise).toBe(true);
 });
 
+test.each([
+  ['Koa', (server: AuthorizationServer) => koaOverHttp2(server)],
+  ['Fastify', (server: AuthorizationServer) => fastifyOverHttp2(server)],
+])(
+  'an event stream for a caller that reset its HTTP/2 request is cancelled, in %s',
+  async (_, start) => {
+    const asked = Promise.withResolvers<AbortSignal>();
+    const cancelled = Promise.withResolvers<void>();
+    const handle = async ({ signal }: Request) => {
+      asked.resolve(signal);
+      await once(signal, 'abort');
+      return new Response(new ReadableStream({ cancel: () => cancelled.resolve() }), {
+        headers: { 'content-type': 'text/event-stream' },
+      });
+    };
+    const endpoint = { name: 'seen', path: '/seen', methods: ['POST'], handle };
+    const origin = await start({
+      origin: 'http://localhost',
+      endpoints: [endpoint],
+    } as unknown as AuthorizationServer);
+    const session = connect(origin);
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ':path': '/seen', ':method': 'POST' });
+    stream.end('a=1');
+    await asked.promise;
+    stream.close(constants.NGHTTP2_CANCEL);
+    await cancelled.promise;
+  },
+);
+
+async function koaOverHttp2(server: AuthorizationServer): Promise<string> {
+  const app = new Koa().use(ofKoa.portico(server));
+  const listening = createHttp2Server(app.callback());
+  listening.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  onTestFinished(() => void listening.close());
+  return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+}
+
+async function fastifyOverHttp2(server: AuthorizationServer): Promise<string> {
+  const app = Fastify({ http2: true });
+  await app.register(ofFastify.portico(server));
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => app.close());
+  return origin;
+}
+
 describe('a request whose header fields are only in `headers`, as on AWS Lambda, keeps all of them', () => {
   const endpoint = {
     name: 'seen',

@@ -110,7 +110,8 @@ export function guardSignIn(
 const MOST_NORMALIZED = 1000;
 
 function normalized(identifier: string): string {
-  const [start, rest] = [identifier.slice(0, MOST_NORMALIZED), identifier.slice(MOST_NORMALIZED)];
+  const text = identifier.trim();
+  const [start, rest] = [text.slice(0, MOST_NORMALIZED), text.slice(MOST_NORMALIZED)];
   return `${start.normalize('NFKC')}${rest}`;
 }
 

@@ -49,7 +49,7 @@ export class Workers {
   /** The workers that accept requests. Workers that are still starting are not included. */
   readonly #listening = new WeakSet<Worker>();
   /**
-   * The old workers after SIGHUP. Each one already has its replacement, so it is not restarted
+   * The old workers after SIGHUP. Each one already has its replacement, so no worker is started
    * when it ends.
    */
   readonly #replaced = new WeakSet<Worker>();

@@ -5,7 +5,7 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { priorDetails, type PriorAuthorization } from '../store/prior-consent.ts';
 import { renewalFor } from '../store/renewal.ts';
-import type { ConsentAnswer, ConsentRequest } from '../store/requests.ts';
+import type { ConsentRequest } from '../store/requests.ts';
 import type { NewAuthorization } from '../store/sql/new-authorizations.ts';
 import { intersectScopes } from '../tokens/scopes.ts';
 import { newCode } from '../tokens/token-formats.ts';
@@ -16,7 +16,6 @@ import type { ConfirmedStep, HostPage } from './interaction.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 import type { SavedRequests } from './saved-requests.ts';
 import { chosenScopes, isPartAllowed, type IsChecked } from './scope-choices.ts';
-import { isOpened } from './silent-requests.ts';
 
 /**
  * The result of an answer: the response to the client, or a page of the host that the person must
@@ -158,7 +157,7 @@ export class ConsentAnswers {
       for (const receive of this.#additions.consentAnswered)
         await receive(pending, allowed?.family.scopes ?? []);
     }
-    const answer = { allow, at: now, ...(prior === null ? {} : { isSkipped: true as const }) };
+    const answer = { allow, at: now };
     if (!(await store.consentRequests.answerConsent(pending, allowed, answer, prior))) return null;
     const { clientId, audience } = pending;
     if (allowed === null) {
@@ -189,62 +188,27 @@ export class ConsentAnswers {
     allow: boolean,
     isChecked: IsChecked,
   ): Promise<AuthorizationResponse | null> {
+    const { store, clock } = this.#server;
     const { answer } = saved;
     if (answer?.allow !== allow) return null;
     const client = await this.#saved.requireClient(saved);
-    if (!this.#isRecent(answer, client)) return null;
-    if (answer.familyId === null) return notAllowed(saved, client, allow);
+    const [now, lifetime] = [clock(), this.#codeLifetime(client) * 1000];
+    if (now >= answer.at + lifetime) return null;
+    const { familyId: id } = answer;
+    if (id === null) return notAllowed(saved, client, allow);
+    const { clientId } = saved;
+    const person = visitor.user.reference;
     // If the person's permissions have changed or the person has checked other boxes, these scopes
     // differ from those of the first answer. No authorization then has these scopes.
-    const { scopes: held } = await this.#scopes.ofSaved(saved, client, visitor.user.reference);
+    const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
     const scopes = chosenScopes(saved, held, isChecked);
-    const code = await this.#replaceCode(saved, answer.familyId, client, visitor, scopes);
-    if (code === 'ended') return null;
-    return code === 'used' ? codeUsed(saved, client) : responseTo(saved, client, code);
-  }
-
-  /**
-   * Responds to a browser that loads a request again for which the server skipped the consent page.
-   * For example, after a double click on the sign-in page, the browser waits only for the second
-   * response. Replaces the authorization code, so that only one code is valid. Returns null if the
-   * server showed the page, or if the code cannot be replaced.
-   */
-  async repeatWithPrior(
-    saved: ConsentRequest,
-    visitor: Visitor,
-  ): Promise<AuthorizationResponse | null> {
-    const { answer, silent } = saved;
-    if (answer?.isSkipped !== true || answer.familyId === null) return null;
-    if (!isOpened(visitor.request, silent === true)) return null;
-    const client = await this.#saved.requireClient(saved);
-    if (!this.#isRecent(answer, client)) return null;
-    const { scopes: held } = await this.#scopes.ofSaved(saved, client, visitor.user.reference);
-    const scopes = intersectScopes(held, saved.scopes);
-    const code = await this.#replaceCode(saved, answer.familyId, client, visitor, scopes);
-    return typeof code === 'string' ? null : responseTo(saved, client, code);
-  }
-
-  /** Whether the answer is so recent that its authorization code could still be valid. */
-  #isRecent({ at }: ConsentAnswer, client: Client): boolean {
-    return this.#server.clock() < at + this.#codeLifetime(client) * 1000;
-  }
-
-  /** Replaces the authorization's code. Returns the new code, or the reason why it cannot. */
-  async #replaceCode(
-    { clientId }: ConsentRequest,
-    id: string,
-    client: Client,
-    { user }: Visitor,
-    scopes: readonly string[],
-  ): Promise<{ readonly code: string } | 'used' | 'ended'> {
-    const { store, clock } = this.#server;
     const code = newCode(id);
-    const expiresAt = clock() + this.#codeLifetime(client) * 1000;
     const replaced = await store.codes.replaceCode(
-      { id, clientId, person: user.reference, scopes },
-      { hash: tokenHash(code), expiresAt },
+      { id, clientId, person, scopes },
+      { hash: tokenHash(code), expiresAt: now + lifetime },
     );
-    return replaced === 'replaced' ? { code } : replaced;
+    if (replaced === 'ended') return null;
+    return replaced === 'used' ? codeUsed(saved, client) : responseTo(saved, client, { code });
   }
 
   /** Returns the authorization that the person allows, and its code. Does not store them. */

@@ -88,8 +88,9 @@ export class Consent {
     const presented = await this.present(requestId, visitor);
     if (presented === null)
       throw notAnswerable('the consent request was removed before its page could be shown');
-    if (request.silent === true && saved !== null) await this.#saved.end(saved);
-    return presented;
+    if (request.silent !== true) return presented;
+    if (saved !== null) await this.#saved.end(saved);
+    return 'response' in presented ? presented : { response: notSilent(request, client) };
   }
 
   /**
@@ -157,11 +158,8 @@ export class Consent {
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
     const { store, clock } = this.#server;
-    const saved = await this.#saved.findOwn(requestId, visitor);
-    if (saved === null) return null;
-    const again = await this.#answers.repeatWithPrior(saved, visitor);
-    if (again !== null) return { response: again };
-    const pending = this.#saved.requireOpen(saved);
+    const pending = await this.#saved.findPending(requestId, visitor);
+    if (pending === null) return null;
     const client = await this.#saved.requireClient(pending);
     if (pending.silent === true) return { response: notSilent(pending, client) };
     const ask = await this.#scopes.ofSaved(pending, client, visitor.user.reference);

@@ -34,6 +34,15 @@ export class SavedRequests {
     this.#additions = additions;
   }
 
+  /**
+   * Returns the request if this visitor can answer it now. Returns null if no request with this id
+   * was saved. Otherwise throws a page error.
+   */
+  async findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+    const saved = await this.#findOwn(requestId, visitor);
+    return saved === null ? null : this.requireOpen(saved);
+  }
+
   /** Returns the request if this visitor can answer it now. Otherwise throws a page error. */
   async requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
     return this.requireOpen(await this.requireOwn(requestId, visitor));
@@ -44,17 +53,16 @@ export class SavedRequests {
    * been answered. Otherwise throws a page error.
    */
   async requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
-    const saved = await this.findOwn(requestId, visitor);
+    const saved = await this.#findOwn(requestId, visitor);
     if (saved === null) throw notAnswerable('the consent request is unknown, or expired long ago');
     return saved;
   }
 
   /**
    * Returns the request if this visitor has seen it on the consent page, even if it has already
-   * been answered. Returns null if no request with this id was saved. Throws a page error if
-   * another visitor has seen it.
+   * been answered. Returns null if no request with this id was saved.
    */
-  async findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+  async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const { store } = this.#server;
     const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved === null) return null;
@@ -88,8 +96,7 @@ export class SavedRequests {
    * Returns the error for a request that was answered, ended or expired after Portico had read it.
    */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
-    const saved = await this.findOwn(requestId, visitor);
-    if (saved !== null) this.requireOpen(saved);
+    await this.findPending(requestId, visitor);
     return notAnswerable(
       'at the same time, the consent request was shown again with other scopes, or the session ended',
     );

@@ -84,8 +84,6 @@ export interface ConsentAnswer {
   readonly at: number;
   /** The id of the authorization that the answer started. Null if the answer started none. */
   readonly familyId: string | null;
-  /** True if the server skipped the consent page, so that the person answered nothing. */
-  readonly isSkipped?: true | undefined;
 }
 
 /**

@@ -152,12 +152,12 @@ const OPTIONAL = /^(?:disabled?|preferred|false|0)$/i;
  * The driver would only warn, and connect without encryption.
  */
 function requireEncryption(options: URLSearchParams): void {
-  if (options.has('ssl')) return;
+  if (options.has('ssl') && !OPTIONAL.test(options.get('ssl') ?? '')) return;
   for (const [name, value] of options) {
     if (FOREIGN_TLS.test(name) && !OPTIONAL.test(value))
       refuse(
         `has the option ${name}, which the driver ${MYSQL2.name} ignores, so the connection ` +
-          'would not be encrypted; write ssl={"rejectUnauthorized":true} instead',
+          'would not be encrypted; write ssl={"verifyIdentity":true} instead',
       );
   }
 }

@@ -69,8 +69,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [2003, 'unknown'],
   [2006, 'unknown'],
   [2013, 'unknown'],
-  // ProxySQL found no server for the statement.
-  [9001, 'unavailable'],
+  // ProxySQL found no server for the statement. It may have sent the statement to a server before.
+  [9001, 'unknown'],
 
   // The driver replaces the code of every error during a TLS handshake with this code.
   ['HANDSHAKE_SSL_ERROR', 'unavailable'],

@@ -49,7 +49,7 @@ export function restore(settings: readonly SessionSetting[]): string {
 /**
  * Matches SET and USE. Does not match MariaDB's SET STATEMENT, which affects only one statement.
  */
-const SETS = new RegExp(String.raw`${BEFORE}(?:SET\s+(?!(?:STATEMENT|GLOBAL)\s)|USE\b)`, 'i');
+const SETS = new RegExp(String.raw`${BEFORE}(?:SET\b(?!\s+(?:STATEMENT|GLOBAL)\b)|USE\b)`, 'i');
 /** Matches statements that can run the application's code, and statements of XA transactions. */
 const RUNS_CODE = new RegExp(String.raw`${BEFORE}(?:CALL|XA|BEGIN\s+NOT\s+ATOMIC)\b`, 'i');
 

@@ -138,9 +138,9 @@ export function toConnection(
  */
 const changesSession = keptByText((sql) => CHANGES_SESSION.test(sql));
 const CHANGES_SESSION = new RegExp(
-  String.raw`${BEFORE}SET\s+(?!(?:LOCAL|TRANSACTION|CONSTRAINTS)\s)|` +
-    String.raw`\bset_config\s*\([^)]*\bfalse\b`,
-  'i',
+  String.raw`${BEFORE}(?:SET\b(?!\s+(?:LOCAL|TRANSACTION|CONSTRAINTS)\b)|RESET\b|DISCARD\b)|` +
+    String.raw`\bset_config\s*\((?!.*,\s*true\s*\))`,
+  'is',
 );
 
 /** Sends a command without parameters that returns no rows. */

@@ -86,9 +86,16 @@ function createRequest(
   return new Request(`${origin}${target}`, { method, headers, signal: left.signal, ...init });
 }
 
-/** Whether the response has closed. An HTTP/2 response does not say so itself. */
-function isClosed(outgoing: ServerResponse & { readonly stream?: { readonly closed: boolean } }) {
-  return outgoing.stream?.closed ?? outgoing.closed;
+/** Whether the response has closed. Only the stream of an HTTP/2 response says so. */
+function isClosed(outgoing: Closable): boolean {
+  // Deno has no `closed`.
+  return outgoing.stream?.closed ?? outgoing.closed ?? outgoing.destroyed;
+}
+
+interface Closable {
+  readonly stream?: { readonly closed: boolean };
+  readonly closed?: boolean;
+  readonly destroyed: boolean;
 }
 
 function headersOf({ incoming, parsed }: Incoming): Headers {
@@ -308,7 +315,6 @@ async function sendAnswer(
   outgoing: ServerResponse,
   head: boolean,
 ): Promise<void> {
-  // If the client has already left, nothing would ever read an event stream.
   const isRead = !head && !isClosed(outgoing);
   if (!isRead) cancelBody(answer);
   const { status, fields, cookies, body } = isRead ? await inOnePiece(answer) : answer;
@@ -356,7 +362,10 @@ export async function answerOf(
   const reply = replyingOf(dispatched);
   if (reply !== null) return answerFromReply(await reply(requestOnDemand(asked, origin), context));
   const response = await dispatched.handle(requestFrom(asked, origin), context);
-  return answerFromResponse(answerTo(incoming, response));
+  const answer = answerFromResponse(answerTo(incoming, response));
+  // If the client has already left, nothing would ever read an event stream.
+  if (isClosed(asked.outgoing)) cancelBody(answer);
+  return answer;
 }
 
 /**

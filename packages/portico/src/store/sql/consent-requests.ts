@@ -87,13 +87,12 @@ export class ConsentRequestRecords {
   async answerConsent(
     read: ConsentRequest,
     allowed: NewAuthorization | null,
-    answer: Omit<ConsentAnswer, 'familyId'>,
+    { allow, at: now }: Omit<ConsentAnswer, 'familyId'>,
     prior: PriorAuthorization | null = null,
   ): Promise<boolean> {
     const { idHash, asked } = read;
-    const { at: now } = answer;
     const familyId = allowed?.family.id ?? null;
-    const parameters = consentParameters({ ...read, answer: { ...answer, familyId } });
+    const parameters = consentParameters({ ...read, answer: { allow, at: now, familyId } });
     const answered = (outcome: ConsentOutcome) => {
       return [outcome, parameters, idHash, asked.person.provider, asked.person.id, now];
     };

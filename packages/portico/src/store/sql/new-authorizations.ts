@@ -42,6 +42,7 @@ export class NewAuthorizations {
   ): Promise<boolean> {
     const added = { id: family.id, hash: code.hash };
     const { prior = null, question = null } = conditions;
+    let isLost = false;
     const parameters: ClaimParameters = {
       claim,
       ...(prior === null && question === null
@@ -52,13 +53,18 @@ export class NewAuthorizations {
               (prior === null || (await lockPrior(connection, prior, now))),
           }),
       insert: familyValues(family, code, now),
-      tookEffect: () => settleInsert(this.#database, FAMILY_BLOCKER, added, now),
+      tookEffect: () => {
+        isLost = true;
+        return settleInsert(this.#database, FAMILY_BLOCKER, added, now);
+      },
     };
     try {
       return await claimThenInsert(this.#database, this.#statements, parameters);
     } catch (error) {
-      if (this.#database.isUnavailable(error) || !(await this.#isBlocked(family.id))) throw error;
-      return false;
+      // After a lost commit, the row that blocks the authorization may come from `settleInsert`.
+      if (isLost || this.#database.isUnavailable(error)) throw error;
+      if (await this.#isBlocked(family.id)) return false;
+      throw error;
     }
   }
 
