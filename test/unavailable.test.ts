@@ -127,7 +127,6 @@ const REFUSED: readonly Refusal[] = isPostgres
       ['too many locks', 1206, (on) => on.execute(raised(1206))],
       ['too many transactions', 1637, (on) => on.execute(raised(1637))],
       ['MySQL that was taken offline', 3032, (on) => on.execute(raised(3032))],
-      ['ProxySQL that has no server', 9001, (on) => on.execute(raised(9001))],
       [
         'too many connections of an account, by the server limit',
         1203,
@@ -167,6 +166,7 @@ const UNKNOWN: readonly (readonly [string, string | number])[] = isPostgres
       ['a server that is shutting down', 1053],
       ['MySQL that closes an unused connection', 4031],
       ['a proxy that has lost its server', 2006],
+      ['ProxySQL that has no server', 9001],
       ['a proxy that has lost its server during the statement', 2013],
       ['a proxy that cannot connect to its server', 2003],
     ];
