@@ -90,6 +90,8 @@ test('readTogether() reads a permission again after it was changed inside it', a
     expect(await holds()).toBe(true);
     await portal.deny(ADA, EDIT);
     expect(await holds()).toBe(false);
+    await accounts().find(person);
+    expect(await holds()).toBe(false);
     await portal.grant(ADA, EDIT);
     expect(await holds()).toBe(true);
   });
