@@ -265,7 +265,19 @@ describe('assistant:setup', () => {
 
 describe('the environment of an assistant', () => {
   test('belongs to a plugin that is named after its section', () => {
-    expect(assistant().name).toBe('assistant');
+    expect(assistant()).toMatchObject({
+      name: 'assistant',
+      variables: { ASSISTANT_NAME: 'oauth_server:name', ASSISTANT_MCP_RESOURCE: 'mcp:resource' },
+    });
+  });
+
+  // @shows MCP-2.3
+  test('may contain a name of at most 90 characters', async () => {
+    const named = (name: string) => startAssistant({ config: { oauth_server: { name } } });
+    await (await named('x'.repeat(90))).close();
+    await expect(named('x'.repeat(91))).rejects.toThrow(
+      'has more than 90 characters; choose a shorter name (ASSISTANT_NAME or oauth_server:name)',
+    );
   });
 
   test.each([
