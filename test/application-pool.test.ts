@@ -242,6 +242,10 @@ describe.each(ON_SERVERS)('a pool of the application on %s', (server) => {
             'SHOW default_transaction_read_only',
           ],
           ["SELECT set_config('search_path', 'nowhere', false)", 'SHOW search_path'],
+          [
+            "SELECT set_config('search_path', 'nowhere', false), set_config('lock_timeout', '1', true)",
+            'SHOW search_path',
+          ],
         ],
   )('does not get back a connection whose settings were changed by %s', async (change, show) => {
     const before = await pool.ask(show);

@@ -98,7 +98,8 @@ function serverOf({ arrived, left, cancelled }: Seen): AuthorizationServer {
           request.signal.addEventListener('abort', () => aborted.resolve());
           await aborted.promise;
           const body = new ReadableStream({ cancel: () => cancelled.resolve() });
-          return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
+          const type = new URL(request.url).searchParams.get('type') ?? '';
+          return new Response(body, { headers: { 'Content-Type': type } });
         },
       },
       {
@@ -379,16 +380,20 @@ describe.each(WAYS)('a response of Portico in $name', (way) => {
     await Promise.all([left.promise, cancelled.promise]);
   });
 
-  test('that is an event stream for a caller who has already left is cancelled', async () => {
-    const { url, arrived, cancelled } = await startWay(way);
-    const leaving = new AbortController();
-    const response = fetch(`${url}/late`, { signal: leaving.signal });
-    response.catch(() => {});
-    await arrived.promise;
-    leaving.abort();
-    await cancelled.promise;
-    expect((await fetch(`${url}/shown`)).status).toBe(201);
-  });
+  test.each(['text/event-stream', 'application/json'])(
+    'of type %s for a caller who has already left is cancelled without an error',
+    async (type) => {
+      const { url, arrived, cancelled, errors } = await startWay(way);
+      const leaving = new AbortController();
+      const response = fetch(`${url}/late?type=${type}`, { signal: leaving.signal });
+      response.catch(() => {});
+      await arrived.promise;
+      leaving.abort();
+      await cancelled.promise;
+      expect((await fetch(`${url}/shown`)).status).toBe(201);
+      expect(errors).toEqual([]);
+    },
+  );
 
   test('is cut off when its events fail, and the next request works', async () => {
     const { url, errors } = await startWay(way);

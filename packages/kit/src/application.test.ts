@@ -1458,7 +1458,7 @@ describe('a route', () => {
   });
 
   // @shows API-1.5
-  test.each(['/items/{id}.json', '/@{name}', '/{from}-{to}'])(
+  test.each(['/items/{id}.json', '/@{name}', '/{from}-{to}', '/{{id}'])(
     'with a placeholder that is only a part of a segment is an error at the start: %s',
     async (place) => {
       const wrong = route('partial', 'GET', place, () => new Response('ok'));

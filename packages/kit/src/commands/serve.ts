@@ -108,7 +108,8 @@ async function listenAt(
   const chosen = options.port ?? application.env['PORT'] ?? '8080';
   const port = Number(chosen);
   // Do not read an empty variable as 0, because the system would then choose the port.
-  if (!/^\d{1,5}$/.test(chosen) || port > 65_535) context.fail('The port must be from 0 to 65535');
+  if (!/^\s*\d{1,5}\s*$/.test(chosen) || port > 65_535)
+    context.fail('The port must be from 0 to 65535');
   const hostname = options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');
   return listen(application, { port, hostname }).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')

@@ -30,7 +30,7 @@ export class MethodError extends HttpError {
 
 const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g;
 /** Matches a segment with a placeholder and other text, for which the router has no pattern. */
-const PART = /[^{]\{[A-Za-z_]\w*\}|\{[A-Za-z_]\w*\}./;
+const PART = /.\{[A-Za-z_]\w*\}|\{[A-Za-z_]\w*\}./;
 
 /** All routes of an application. */
 export class Routes {

@@ -145,7 +145,7 @@ function withoutReset(url: string): string {
 }
 
 const FOREIGN_TLS = /ssl|tls/i;
-const OPTIONAL = /^(?:disabled?|preferred|false|0)$/i;
+const OPTIONAL = /^(?:disabled?|preferred|false|0|null)?$/i;
 
 /**
  * Throws if the URL requires TLS with an option of another driver, for example `ssl-mode=REQUIRED`.

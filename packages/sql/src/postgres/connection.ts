@@ -139,7 +139,7 @@ export function toConnection(
 const changesSession = keptByText((sql) => CHANGES_SESSION.test(sql));
 const CHANGES_SESSION = new RegExp(
   String.raw`${BEFORE}(?:SET\b(?!\s+(?:LOCAL|TRANSACTION|CONSTRAINTS)\b)|RESET\b|DISCARD\b)|` +
-    String.raw`\bset_config\s*\((?!.*,\s*true\s*\))`,
+    String.raw`\bset_config\s*\((?![^()]*,\s*true\s*\))`,
   'is',
 );
 

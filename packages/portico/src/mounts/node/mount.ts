@@ -364,8 +364,9 @@ export async function answerOf(
   const response = await dispatched.handle(requestFrom(asked, origin), context);
   const answer = answerFromResponse(answerTo(incoming, response));
   // If the client has already left, nothing would ever read an event stream.
-  if (isClosed(asked.outgoing)) cancelBody(answer);
-  return answer;
+  if (!isClosed(asked.outgoing)) return answer;
+  cancelBody(answer);
+  return { ...answer, body: null };
 }
 
 /**
