@@ -190,29 +190,6 @@ describe('private_key_jwt', () => {
     await expectRefused(await ask(own([issuer, token])));
   });
 
-  // @shows AS-23.3, AS-23.5, RFC7523-3b
-  test.each(['/oauth/revoke', '/oauth/introspect'])(
-    'accepts the URL of %s as audience there, and nowhere else',
-    async (path) => {
-      const key = newKey('ES256');
-      const id = await serviceWith(key);
-      const { issuer } = portal.server;
-      const at = (sent: string, aud: unknown) =>
-        fetch(`${portal.url}${sent}`, {
-          method: 'POST',
-          body: new URLSearchParams({
-            token: 'x',
-            ...withAssertion(assertionOf(id, key, { aud })),
-          }),
-        });
-      for (const aud of [`${issuer}${path}`, `${issuer}/oauth/token`, issuer])
-        expect((await at(path, aud)).status).toBe(200);
-      for (const sent of ['/oauth/token', '/oauth/revoke', '/oauth/introspect'])
-        if (sent !== path) await expectRefused(await at(sent, `${issuer}${path}`));
-      await expectRefused(await at(path, [`${issuer}${path}`, 'https://evil.example']));
-    },
-  );
-
   // @shows AS-23.3, RFC7523-3e
   test('accepts clocks that differ by up to a minute', async () => {
     const key = newKey('ES256');

@@ -4,12 +4,6 @@ export const AUTHORIZE_PATH = '/oauth/authorize';
 /** The path of the token endpoint, below `base_path`. */
 export const TOKEN_PATH = '/oauth/token';
 
-/** The path of the revocation endpoint, below `base_path`. */
-export const REVOKE_PATH = '/oauth/revoke';
-
-/** The path of the introspection endpoint, below `base_path`. */
-export const INTROSPECT_PATH = '/oauth/introspect';
-
 /**
  * The path prefixes of the endpoints. `mountPath` is the prefix in the requests that the server
  * receives.

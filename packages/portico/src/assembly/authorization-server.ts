@@ -24,7 +24,7 @@ import {
 } from '../endpoints/endpoint.ts';
 import { Failures } from '../endpoints/replies/failures.ts';
 import { IntrospectEndpoint } from '../endpoints/introspect.ts';
-import { INTROSPECT_PATH, REVOKE_PATH, TOKEN_PATH } from '../paths.ts';
+import { TOKEN_PATH } from '../paths.ts';
 import { RevokeEndpoint } from '../endpoints/revoke.ts';
 import { csrfExemptRoutes, RESOURCE_METADATA, type EndpointName } from '../endpoints/table.ts';
 import { UserinfoEndpoint } from '../endpoints/userinfo.ts';
@@ -164,20 +164,18 @@ function buildHandlers(
 ): Readonly<Record<EndpointName, Handler>> {
   const { bearerTokens, claims, clients, authorize } = parts;
   const { binding, metadata, metadataValues: values, responseModes } = contributions;
-  // An assertion may name the token endpoint, or the endpoint that it is sent to.
-  const authenticating = (...paths: readonly string[]) =>
-    clients.authenticating((id) => clients.clients.find(id), TOKEN_PATH, ...paths);
+  const authentication = clients.authenticating((id) => clients.clients.find(id), TOKEN_PATH);
   const additions = { members: metadata, values, responseModes: responseModes.names };
   requireOwnMembers(metadata, openidProviderMetadata(server, [], { ...additions, members: {} }));
   const discovery = new Discovery(server, additions);
   return {
     oauth_server_authorize: authorize.get,
     oauth_server_consent: authorize.post,
-    oauth_server_token: tokenEndpoint(server, contributions, parts, authenticating()).answer,
-    oauth_server_revoke: new RevokeEndpoint(server, authenticating(REVOKE_PATH)).answer,
+    oauth_server_token: tokenEndpoint(server, contributions, parts, authentication).answer,
+    oauth_server_revoke: new RevokeEndpoint(server, authentication).answer,
     oauth_server_introspect: new IntrospectEndpoint(
       server.issuer,
-      authenticating(INTROSPECT_PATH),
+      authentication,
       bearerTokens,
       contributions,
     ).answer,

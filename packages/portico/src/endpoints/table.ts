@@ -1,11 +1,5 @@
 import type { Operations } from './operation.ts';
-import {
-  AUTHORIZE_PATH,
-  INTROSPECT_PATH,
-  REVOKE_PATH,
-  TOKEN_PATH,
-  type Mounting,
-} from '../paths.ts';
+import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
 /** What defines an endpoint, independently of the server's configuration. */
 export interface EndpointDescription {
@@ -42,10 +36,10 @@ export const ENDPOINT_TABLE = [
   { name: 'oauth_server_authorize', path: AUTHORIZE_PATH, methods: ['GET'], forPeople: true },
   { name: 'oauth_server_consent', path: AUTHORIZE_PATH, methods: ['POST'], forPeople: true },
   { name: 'oauth_server_token', path: TOKEN_PATH, methods: ['POST'], anyOrigin: true },
-  { name: 'oauth_server_revoke', path: REVOKE_PATH, methods: ['POST'], anyOrigin: true },
+  { name: 'oauth_server_revoke', path: '/oauth/revoke', methods: ['POST'], anyOrigin: true },
   {
     name: 'oauth_server_introspect',
-    path: INTROSPECT_PATH,
+    path: '/oauth/introspect',
     methods: ['POST'],
     onlyReads: true,
   },
