@@ -7,7 +7,6 @@ import type { Engine, StatementResult } from '../engine.ts';
 import {
   ask,
   getFigures,
-  isIdleAfter,
   isStatementError,
   isUnknownVariable,
   MYSQL2,
@@ -20,7 +19,7 @@ import {
   type PooledConnection,
   type PoolLimits,
 } from '../pool.ts';
-import { assign, GALERA, mayLeaveOpen, restore, save, SessionChanges, WHOLE } from './session.ts';
+import { assign, GALERA, IN_TRANSACTION, restore, save, SessionChanges, WHOLE } from './session.ts';
 
 /**
  * A pool from `mysql2` 3.9 or later, or from `mysql2/promise`. This type contains only the member
@@ -190,7 +189,7 @@ async function askGalera(connection: PoolConnection): Promise<boolean> {
   }
 }
 
-const IN_TRANSACTION = 1;
+/** The value of the flag SERVER_STATUS_AUTOCOMMIT. */
 const AUTOCOMMIT = 2;
 
 /** The statement that restores the session. */
@@ -241,15 +240,11 @@ function toConnection(
     ...(statementTimeout === null ? {} : { timeout: statementTimeout }),
   };
   const changes = new SessionChanges();
-  let isIdle: boolean | null = null;
   const execute = async (
     sql: string,
     parameters: readonly SqlParameter[] = [],
   ): Promise<StatementResult> => {
-    // If the statement fails, the server does not report whether it left a transaction open.
-    if (mayLeaveOpen(sql)) isIdle = false;
-    const answer = await ask(connection, sql, parameters, options);
-    isIdle = isIdleAfter(answer);
+    const answer = await changes.watch(sql, () => ask(connection, sql, parameters, options));
     if (Array.isArray(answer)) return { rows: answer, affected: 0 };
     return toHeader(answer, known.countsMatched ? answer.affectedRows : matchedBy(sql, answer));
   };
@@ -260,10 +255,9 @@ function toConnection(
     },
     begin: () => execute('START TRANSACTION READ WRITE'),
     commit: () => execute('COMMIT'),
-    isIdle: () => isIdle,
+    isIdle: () => changes.isIdle,
     release(broken) {
-      const isSpoiled = broken || changes.remain || isIdle === false;
-      void putBack(connection, isSpoiled ? null : before.restore).then(isBack);
+      void putBack(connection, broken || changes.remain ? null : before.restore).then(isBack);
     },
   };
 }

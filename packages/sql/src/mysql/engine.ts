@@ -13,7 +13,7 @@ import {
   type PoolFigures,
   type PoolLimits,
 } from '../pool.ts';
-import { assign, GALERA, mayLeaveOpen, SessionChanges, WHOLE } from './session.ts';
+import { assign, GALERA, SessionChanges, WHOLE } from './session.ts';
 
 /** The driver for MySQL and MariaDB. */
 export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
@@ -219,14 +219,8 @@ function toConnection(
   const limit =
     statementTimeout === null ? {} : { timeout: statementTimeout + LONGER_THAN_THE_SERVER };
   const changes = new SessionChanges();
-  let isIdle: boolean | null = null;
-  const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
-    // If the statement fails, the server does not report whether it left a transaction open.
-    if (mayLeaveOpen(sql)) isIdle = false;
-    const answer = await ask(connection, sql, parameters, limit);
-    isIdle = isIdleAfter(answer);
-    return toResult(answer);
-  };
+  const execute = async (sql: string, parameters: readonly SqlParameter[] = []) =>
+    toResult(await changes.watch(sql, () => ask(connection, sql, parameters, limit)));
   return {
     execute(sql, parameters) {
       changes.add(sql);
@@ -235,27 +229,13 @@ function toConnection(
     tell: execute,
     begin: () => execute('BEGIN'),
     commit: () => execute('COMMIT'),
-    isIdle: () => isIdle,
+    isIdle: () => changes.isIdle,
     release(broken) {
-      if (broken || changes.remain || isIdle === false) connection.destroy();
+      if (broken || changes.remain) connection.destroy();
       else connection.release();
       isBack();
     },
   };
-}
-
-/** The value of the flag SERVER_STATUS_IN_TRANS. */
-const IN_TRANSACTION = 1;
-
-/**
- * Returns whether no transaction is open after this response. Returns null for rows, because the
- * driver does not report the status with them. The last result of a procedure is its status.
- */
-export function isIdleAfter(answer: Answer): boolean | null {
-  const results: readonly unknown[] = Array.isArray(answer) ? answer : [[], answer];
-  if (!Array.isArray(results[0])) return null;
-  const { serverStatus } = results.at(-1) as { readonly serverStatus?: number };
-  return serverStatus === undefined ? null : (serverStatus & IN_TRANSACTION) === 0;
 }
 
 function toResult(answer: Answer): StatementResult {

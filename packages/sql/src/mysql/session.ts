@@ -54,7 +54,7 @@ const SETS = new RegExp(String.raw`${BEFORE}(?:SET\b(?!\s+(?:STATEMENT|GLOBAL)\b
 const RUNS_CODE = new RegExp(String.raw`${BEFORE}(?:CALL|XA|BEGIN\s+NOT\s+ATOMIC)\b`, 'i');
 
 /** Returns whether a statement can leave a transaction open, even if the statement fails. */
-export const mayLeaveOpen = keptByText((sql) => RUNS_CODE.test(sql));
+const mayLeaveOpen = keptByText((sql) => RUNS_CODE.test(sql));
 
 /** Matches a statement that takes or releases a named lock. The lock belongs to the session. */
 const LOCKS = /\b(GET|RELEASE)_LOCK\s*\(/gi;
@@ -75,13 +75,19 @@ const getEffect = keptByText((sql) => ({
 export class SessionChanges {
   #isSet = false;
   #locks = 0;
+  #isIdle: boolean | null = null;
 
   /**
    * Whether a statement may have changed the isolation level, autocommit or the database, or has
-   * not released a named lock.
+   * not released a named lock or ended its transaction.
    */
   get remain(): boolean {
-    return this.#isSet || this.#locks > 0;
+    return this.#isSet || this.#locks > 0 || this.#isIdle === false;
+  }
+
+  /** Whether no transaction is open. Null if the server has not reported it. */
+  get isIdle(): boolean | null {
+    return this.#isIdle;
   }
 
   /** Records a statement of the session. */
@@ -92,4 +98,27 @@ export class SessionChanges {
     // not hold.
     this.#locks = Math.max(0, this.#locks + locks);
   }
+
+  /** Runs a statement, and records whether it left a transaction open. */
+  async watch<Answer>(sql: string, run: () => Promise<Answer>): Promise<Answer> {
+    // If the statement fails, the server does not report whether it left a transaction open.
+    if (mayLeaveOpen(sql)) this.#isIdle = false;
+    const answer = await run();
+    this.#isIdle = isIdleAfter(answer);
+    return answer;
+  }
+}
+
+/** The value of the flag SERVER_STATUS_IN_TRANS. */
+export const IN_TRANSACTION = 1;
+
+/**
+ * Returns whether no transaction is open after this response. Returns null for rows, because the
+ * driver does not report the status with them. The last result of a procedure is its status.
+ */
+function isIdleAfter(answer: unknown): boolean | null {
+  const results: readonly unknown[] = Array.isArray(answer) ? answer : [[], answer];
+  if (!Array.isArray(results[0])) return null;
+  const { serverStatus } = results.at(-1) as { readonly serverStatus?: number };
+  return serverStatus === undefined ? null : (serverStatus & IN_TRANSACTION) === 0;
 }

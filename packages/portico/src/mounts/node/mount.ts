@@ -315,9 +315,8 @@ async function sendAnswer(
   outgoing: ServerResponse,
   head: boolean,
 ): Promise<void> {
-  const isRead = !head && !isClosed(outgoing);
-  if (!isRead) cancelBody(answer);
-  const { status, fields, cookies, body } = isRead ? await inOnePiece(answer) : answer;
+  if (head) cancelBody(answer);
+  const { status, fields, cookies, body } = head ? answer : await inOnePiece(answer);
   outgoing.statusCode = status;
   // Remove only headers that are set. If you remove a Transfer-Encoding header that is not set,
   // Node closes the connection after the response.
@@ -327,7 +326,7 @@ async function sendAnswer(
     else outgoing.setHeader(name, value);
   }
   if (cookies.length > 0) outgoing.appendHeader('set-cookie', cookies);
-  if (body === null || !isRead) {
+  if (body === null || head) {
     outgoing.end();
     return;
   }
