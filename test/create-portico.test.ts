@@ -444,6 +444,20 @@ describe('create-portico in an existing application', () => {
     expect(read(folder, '.env')).toContain('PUBLIC_URL=http://localhost:9000\n');
   });
 
+  test('asks again if the SQLite file has no table or column with the typed name', async () => {
+    const folder = folderWith(EXPRESS);
+    createUsers(path.join(folder, 'data.sqlite'));
+    const typed = ['package.json', 'data.sqlite', 'poeple', 'people', 'id', 'nr', 'mail', 'name'];
+    const answers = ['', ...typed, 'full_name', ''];
+    const { code, stdout } = await create(folder, ['--no-install'], answers);
+    expect(stdout).toContain('package.json is not a SQLite database');
+    expect(stdout).toContain('data.sqlite contains no table poeple. Its tables are people.');
+    expect(stdout).toContain('people has no column id. Its columns are nr, mail, full_name.');
+    expect(stdout).toContain('people has no column name. Its columns are nr, mail, full_name.');
+    expect(code).toBe(0);
+    expect(read(folder, 'portico-users.js')).toContain('FROM "people" WHERE "nr" = ?');
+  });
+
   test('writes nothing if the person cancels', async () => {
     const folder = folderWith(EXPRESS);
     const before = contents(folder);
@@ -457,10 +471,11 @@ describe('create-portico in an existing application', () => {
     [['--framework=bun'], 'docs/mounting/bun.md'],
     [['--database=oracle://x'], 'oracle:// is not supported'],
     [['--database=package.json'], 'is not a SQLite database'],
-    [['--database=data/users.sqlite'], 'contains no table users'],
+    [['--database=data/users.sqlite'], 'contains no table users. Its tables are people.'],
+    [['--database=empty.sqlite'], 'empty.sqlite contains no tables'],
     [
       ['--database=data/users.sqlite', '--users-table=people'],
-      'has no column id, email, name. Its columns are nr, mail, full_name',
+      'has no column id. Its columns are nr, mail, full_name',
     ],
     [['--users-table=a"b'], 'is not a valid name for a table'],
     [['--url=http://shop.example'], 'must begin with https'],
@@ -475,6 +490,7 @@ describe('create-portico in an existing application', () => {
   ])('writes nothing for invalid input: %s', async (args, message) => {
     const folder = folderWith(EXPRESS);
     createUsers(path.join(folder, 'data', 'users.sqlite'));
+    write(folder, { 'empty.sqlite': '' });
     const before = contents(folder);
     const { code, stderr } = await create(folder, ['--yes', '--database=new.sqlite', ...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

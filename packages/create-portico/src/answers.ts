@@ -2,7 +2,6 @@
 // detected application.
 import fs, { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import type { Detected } from './detect.ts';
 import { Failure } from './failure.ts';
 import { FRAMEWORKS, guideOf, GUIDE_ONLY, NEW_FRAMEWORKS, type Framework } from './frameworks.ts';
@@ -44,19 +43,32 @@ export async function askAboutApplication(
   questions: Questions,
 ): Promise<Answers> {
   const framework = await askForFramework(detected, options, questions);
+  const { folder } = detected;
   const database = toDatabase(
     await questions.ask(
       {
         text: 'Database with your users: a SQLite file, postgres://… or mysql://…',
         initial: likelyDatabase(detected),
-        check: checkDatabase,
+        check: (text) => checkDatabase(text) ?? checkFile(folder, toDatabase(text)),
       },
       options.database,
     ),
   );
-  const column = (text: string, initial: string) => ({ text, initial, check: checkName });
+  const name = await questions.ask(
+    {
+      text: 'Table with your users',
+      initial: 'users',
+      check: (text) => checkName(text) ?? checkTable(folder, database, text),
+    },
+    options['users-table'],
+  );
+  const column = (text: string, initial: string) => ({
+    text,
+    initial,
+    check: (typed: string) => checkName(typed) ?? checkColumn(folder, database, name, typed),
+  });
   const table = {
-    name: await questions.ask(column('Table with your users', 'users'), options['users-table']),
+    name,
     id: await questions.ask(column('Its column with the id', 'id'), options['id-column']),
     email: await questions.ask(
       column('Its column with the e-mail address', 'email'),
@@ -67,7 +79,6 @@ export async function askAboutApplication(
       options['name-column'],
     ),
   };
-  examineTable(detected.folder, database, table);
   return { framework, database, table, ...(await askForUrls(detected.env, options, questions)) };
 }
 
@@ -203,38 +214,53 @@ function likelyDatabase({ folder, env, database }: Detected): string {
   return file ?? 'app.sqlite';
 }
 
-/**
- * Throws a `Failure` if the SQLite file exists but does not contain this table with these columns.
- */
-function examineTable(folder: string, { engine, value }: UsersDatabase, table: UsersTable): void {
+/** Checks that the file contains tables, if it is a SQLite file that exists. */
+function checkFile(folder: string, { engine, value }: UsersDatabase): string | null {
   const file = path.resolve(folder, value);
-  if (engine !== 'sqlite' || !existsSync(file)) return;
-  const columns = columnsOf(file, table.name);
-  if (columns.length === 0)
-    throw new Failure(
-      `${value} contains no table ${table.name}. With --users-table, name the table that contains your users.`,
-    );
-  const missing = [table.id, table.email, table.fullName].filter((name) => !columns.includes(name));
-  if (missing.length > 0)
-    throw new Failure(
-      `The table ${table.name} has no column ${missing.join(', ')}. Its columns are ${columns.join(', ')}. Name the right ones with --id-column, --email-column and --name-column.`,
-    );
+  if (engine !== 'sqlite' || !existsSync(file)) return null;
+  try {
+    return namesIn(file, TABLES).length === 0 ? `${value} contains no tables.` : null;
+  } catch (error) {
+    return `${file} is not a SQLite database: ${(error as Error).message}`;
+  }
 }
 
-function columnsOf(file: string, table: string): readonly string[] {
-  let database: DatabaseSync | undefined;
+/** Checks that the SQLite file contains this table, if the file exists. */
+function checkTable(folder: string, { engine, value }: UsersDatabase, table: string) {
+  const file = path.resolve(folder, value);
+  if (engine !== 'sqlite' || !existsSync(file)) return null;
+  if (namesIn(file, COLUMNS, table).length > 0) return null;
+  const tables = namesIn(file, TABLES).join(', ');
+  return `${value} contains no table ${table}. Its tables are ${tables}. Name the one that contains your users (--users-table).`;
+}
+
+/** Checks that the table in the SQLite file has this column, if the file exists. */
+function checkColumn(
+  folder: string,
+  { engine, value }: UsersDatabase,
+  table: string,
+  column: string,
+): string | null {
+  const file = path.resolve(folder, value);
+  if (engine !== 'sqlite' || !existsSync(file)) return null;
+  const columns = namesIn(file, COLUMNS, table);
+  return columns.includes(column)
+    ? null
+    : `The table ${table} has no column ${column}. Its columns are ${columns.join(', ')}. Name the right ones (--id-column, --email-column and --name-column).`;
+}
+
+const TABLES = `SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name`;
+const COLUMNS = 'SELECT name FROM pragma_table_info(?)';
+
+function namesIn(file: string, query: string, ...parameters: string[]): readonly string[] {
+  // Do not import `node:sqlite` at the top of the file. On older versions of Node, the import would
+  // fail before the version check runs.
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  const database = new DatabaseSync(file, { readOnly: true });
   try {
-    // Do not import `node:sqlite` at the top of the file. On older versions of Node, the import
-    // would fail before the version check runs.
-    const sqlite = process.getBuiltinModule('node:sqlite');
-    database = new sqlite.DatabaseSync(file, { readOnly: true });
-    return database
-      .prepare('SELECT name FROM pragma_table_info(?)')
-      .all(table)
-      .map(({ name }) => String(name));
-  } catch (error) {
-    throw new Failure(`${file} is not a SQLite database: ${(error as Error).message}`);
+    const rows = database.prepare(query).all(...parameters);
+    return rows.map(({ name }) => String(name));
   } finally {
-    database?.close();
+    database.close();
   }
 }
