@@ -97,6 +97,22 @@ describe('the account commands of the kit', () => {
     expect((await run('account:list')).stdout).not.toContain(email);
   });
 
+  test('account:create and account:grant refuse texts that no database stores', async () => {
+    const long = 'x'.repeat(256);
+    for (const [what, ...about] of [
+      ['email', long, 'Long'],
+      ['name', unusedEmail('long'), long],
+    ])
+      expectRefusal(
+        await run('account:create', ...about),
+        `The account's ${what} must have at most 255 characters`,
+      );
+    expectRefusal(
+      await run('account:grant', await create('long'), long),
+      'The permission must have at most 255 characters',
+    );
+  });
+
   // @shows HOST-4.3
   test('account:suspend and account:restore suspend and restore the account', async () => {
     const email = await create('moving', '--password=secret');

@@ -83,7 +83,7 @@ interface ThrownMessage {
  * command.
  */
 function thrownMessages(): readonly ThrownMessage[] {
-  const thrown = String.raw`(?:throw new Error|new (?:Console|Registration|Access|KeyRotation|KeysLost|Listing)Error|\.fail)\(\s*(?://.*\s*)*(?:[^'\`();]*\?\s*)?(${TEXT}(?:\s*\+\s*${TEXT})*)`;
+  const thrown = String.raw`(?:throw new Error|new (?:Console|Registration|Access|Account|KeyRotation|KeysLost|Listing)Error|\.fail)\(\s*(?://.*\s*)*(?:[^'\`();]*\?\s*)?(${TEXT}(?:\s*\+\s*${TEXT})*)`;
   return SOURCES.flatMap(({ file, text }) => {
     const named = [...text.matchAll(/(?:\.fail|Error)\(([A-Z][A-Z\d_]+)[[)]/g)].flatMap(
       ([, name = '']) => textsOf(name),

@@ -90,6 +90,19 @@ describe('an account in the database', () => {
     expect(await accounts.list()).toEqual([]);
   });
 
+  test.each(['email', 'name'])('has at most 255 characters in its %s', async (what) => {
+    const accounts = open();
+    await create(accounts, 'ada', { [what]: '\u{1F600}'.repeat(255) });
+    await expect(create(accounts, 'eve', { [what]: 'x'.repeat(256) })).rejects.toThrow(
+      `The account's ${what} must have at most 255 characters`,
+    );
+    // This letter has two characters in lowercase.
+    await expect(create(accounts, 'one', { email: 'İ'.repeat(128) })).rejects.toThrow(
+      "The account's email must have at most 255 characters",
+    );
+    expect(await accounts.list()).toHaveLength(1);
+  });
+
   test('is not found by an unknown value, or by a value with NUL', async () => {
     const accounts = open();
     const { id } = await create(accounts, 'ada');
@@ -193,6 +206,19 @@ describe('signing in to an account in the database', () => {
 });
 
 describe('the permissions of an account in the database', () => {
+  test.each([
+    ['x'.repeat(256), 'must have at most 255 characters'],
+    ['a\uD800', 'must be well-formed Unicode without NUL'],
+    ['a\0', 'must be well-formed Unicode without NUL'],
+  ])('cannot have a name that no database stores: %j', async (permission, problem) => {
+    const accounts = open();
+    const { id } = await create(accounts, 'ada');
+    await expect(accounts.grant(id, permission)).rejects.toThrow(`The permission ${problem}`);
+    expect(await accounts.permissions(id)).toEqual([]);
+    await accounts.grant(id, 'x'.repeat(255));
+    expect(await accounts.permissions(id)).toEqual(['x'.repeat(255)]);
+  });
+
   test('are granted and removed one by one, and sorted', async () => {
     const accounts = open();
     const [ada, eve] = [await create(accounts, 'ada'), await create(accounts, 'eve')];

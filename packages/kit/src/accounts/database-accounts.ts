@@ -157,18 +157,18 @@ class AccountTable implements AccountProvider {
     );
   };
 
-  /** Creates an account. Rejects if another account has the same email address. */
+  /**
+   * Creates an account. Rejects if another account has the same email address, or if the email
+   * address or the name has more than 255 characters.
+   */
   readonly create = async ({
     email,
     name,
     password,
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
-    // Reject malformed strings. A database might store such a string as another one, and another
-    // user could then sign in with this other string.
-    for (const [what, text] of Object.entries({ email, name }))
-      if (!text.isWellFormed() || text.includes('\0'))
-        throw new Error(`The account's ${what} must be well-formed Unicode without NUL`);
+    for (const [what, text] of Object.entries({ email: canonical(email), name }))
+      checkText(`account's ${what}`, text);
     const row = {
       id: randomUUID(),
       email: canonical(email),
@@ -208,9 +208,10 @@ class AccountTable implements AccountProvider {
 
   /**
    * Gives the account a permission, which takes effect immediately. Does nothing if the account
-   * already has it.
+   * already has it. Rejects if the permission has more than 255 characters.
    */
   readonly grant = async (id: string, permission: string): Promise<void> => {
+    checkText('permission', permission);
     this.#prefetched.forget();
     await insertIfNone(
       this.#database,
@@ -296,6 +297,25 @@ const SEARCHED = 100_000;
  */
 function getPart(text: string): string {
   return `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
+}
+
+/** Thrown if a text of an account cannot be stored. The message says what the text must be. */
+export class AccountError extends Error {
+  override readonly name = 'AccountError';
+}
+
+/** The maximum number of characters in a column on MySQL. The limit is the same on all engines. */
+const LONGEST = 255;
+
+/**
+ * Throws an AccountError if a text cannot be stored. A database might store a malformed string as
+ * another one, and another user could then sign in with this other string.
+ */
+function checkText(what: string, text: string): void {
+  if (!text.isWellFormed() || text.includes('\0'))
+    throw new AccountError(`The ${what} must be well-formed Unicode without NUL`);
+  if (text.length > LONGEST && Array.from(text).length > LONGEST)
+    throw new AccountError(`The ${what} must have at most ${LONGEST} characters`);
 }
 
 function canonical(email: string): string {

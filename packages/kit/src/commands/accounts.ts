@@ -6,6 +6,7 @@ import {
   databaseAccounts,
   type DatabaseAccount,
   type DatabaseAccounts,
+  AccountError,
 } from '../accounts/database-accounts.ts';
 
 /**
@@ -34,7 +35,7 @@ const addCreate: AddCommands = (program, context) => {
       if (options.password === '')
         context.fail('--password is empty; to create a random password, omit the option');
       const password = options.password ?? randomBytes(12).toString('base64url');
-      await accounts.create({ email, name, password });
+      await orFail(context, accounts.create({ email, name, password }));
       context.print(`Created the account ${email}.`);
       if (options.password === undefined) context.print(`password: ${password}`);
     });
@@ -112,9 +113,9 @@ const addGrant: AddCommands = (program, context) => {
     .argument('<permission>')
     .action(async (email: string, permission: string) => {
       const { accounts, account } = await open(context, email);
+      await orFail(context, accounts.grant(account.id, permission));
       const warning = unnamed(permission, await context.application());
       if (warning !== null) context.note(`Warning: ${warning}`);
-      await accounts.grant(account.id, permission);
       context.print(`${account.email} now has the permission ${permission}.`);
     });
 };
@@ -182,4 +183,14 @@ async function open(
   return account === null
     ? context.fail(`No account has the email ${email}; see account:list`)
     : { accounts, account };
+}
+
+/** Returns the result. If a text cannot be stored, prints why on one line and ends the command. */
+async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof AccountError) return context.fail(error.message);
+    throw error;
+  }
 }
