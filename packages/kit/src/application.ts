@@ -22,7 +22,7 @@ import { secretsMigration } from './accounts/known-browsers.ts';
 import { SignInPage } from './accounts/login.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
 import { auth, clientAddress, session } from './accounts/request-context.ts';
-import { sessionsMigration } from './accounts/session-rows.ts';
+import { sessionsMigration, sessionsOfPersonMigration } from './accounts/session-rows.ts';
 import { addServe } from './commands/serve.ts';
 import type { Accounts, Application, ApplicationDefinition, Auth, Session } from './contracts.ts';
 import { Dispatcher } from './dispatch.ts';
@@ -82,7 +82,7 @@ const KIT: Framework = {
   migrations: (definition) =>
     (definition as ApplicationDefinition).accounts === undefined
       ? []
-      : [sessionsMigration, accountsMigration, secretsMigration],
+      : [sessionsMigration, accountsMigration, secretsMigration, sessionsOfPersonMigration],
   commands: (plugins) => [addServe(plugins)],
   async start(parts) {
     const application = new KitApplication(parts);

@@ -220,3 +220,15 @@ export const sessionsMigration: Migration = {
     await change('CREATE INDEX host_sessions_expiry ON host_sessions (expires_at)');
   },
 };
+
+/** With this index, ending all sessions of a user reads and locks only these sessions. */
+export const sessionsOfPersonMigration: Migration = {
+  name: 'host_0004_sessions_of_person',
+  async up({ dialect, change }) {
+    // On PostgreSQL, an operator may create the index before, because that blocks no writes.
+    const ifMissing = dialect === 'postgres' ? 'IF NOT EXISTS ' : '';
+    await change(
+      `CREATE INDEX ${ifMissing}host_sessions_person ON host_sessions (user_provider, user_id)`,
+    );
+  },
+};
