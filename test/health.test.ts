@@ -96,6 +96,20 @@ describe('health probes in a kit application', () => {
   });
 
   // @shows AS-29.1
+  test('stay if a route with placeholders matches their paths only with other methods', async () => {
+    const page: Route = {
+      name: 'page',
+      path: '/{section}/{page}',
+      methods: ['POST'],
+      handler: async ({ section }) => new Response(section),
+    };
+    const { probe } = await portalWith({ routes: () => [page] });
+    expect(await (await probe('ready')).json()).toEqual(READY);
+    const headers = { Authorization: 'Bearer anything' };
+    expect(await (await probe('ready', { method: 'POST', headers })).text()).toBe('health');
+  });
+
+  // @shows AS-29.1
   test('can be moved to other paths or switched off', async () => {
     const moved = await portalWith({
       config: { oauth_server: { health: { live: false, ready: '/internal/ready' } } },

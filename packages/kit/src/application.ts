@@ -152,8 +152,8 @@ class KitApplication extends StartedApplication implements Application {
     this.#routes.add(route, this.phase === 'application' ? 'application' : 'plugin');
   }
 
-  protected override answers(path: string): boolean {
-    return this.#routes.answers(path);
+  protected override answers(route: Route): boolean {
+    return this.#routes.answers(route);
   }
 
   override hasRoute(name: string): boolean {

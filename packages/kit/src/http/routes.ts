@@ -78,9 +78,15 @@ export class Routes {
     return this.#routes.has(name);
   }
 
-  /** Whether any route has this path, with any method. */
-  answers(path: string): boolean {
-    return [...this.#methods].some((method) => this.#find(method, path) !== null);
+  /**
+   * Whether another route has this route's path, with any method, or has placeholders and answers
+   * this path and one of the methods.
+   */
+  answers({ path, methods }: Route): boolean {
+    return (
+      [...this.#routes.values()].some((route) => route.path === path) ||
+      methods.some((method) => this.#find(method, path) !== null)
+    );
   }
 
   /**

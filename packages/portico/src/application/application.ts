@@ -270,7 +270,7 @@ export class StartedApplication implements Application {
       this.yielding.push({ ...route, handler: async (_, request) => respond(request) });
     }
     for (const route of this.yielding) {
-      if (!this.hasRoute(route.name) && !this.answers(route.path)) this.add(route);
+      if (!this.hasRoute(route.name) && !this.answers(route)) this.add(route);
     }
   }
 
@@ -319,8 +319,8 @@ export class StartedApplication implements Application {
     this.#routes.set(route.name, route);
   }
 
-  /** Whether any route has this path, with any method. */
-  protected answers(path: string): boolean {
+  /** Whether another route has this route's path, with any method. */
+  protected answers({ path }: Route): boolean {
     return [...this.#routes.values()].some((route) => route.path === path);
   }
 

@@ -32,8 +32,9 @@ export interface Route {
    */
   readonly path: string;
   /**
-   * If true, this route is skipped when another route has the same path, with any method. Only
-   * routes of plugins can set this property.
+   * If true, this route is skipped when another route has the same path, with any method, or has
+   * placeholders and answers the path and one of the methods. Only routes of plugins can set this
+   * property.
    */
   readonly yields?: true;
   /**
