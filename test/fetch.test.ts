@@ -155,6 +155,13 @@ describe('routing of requests', () => {
     expect(await refused.json()).toEqual({ error: 'invalid_request' });
   });
 
+  test('lists HEAD in Allow where GET works, because HEAD works there too', async () => {
+    const url = `${ISSUER}/.well-known/jwks.json`;
+    const refused = await handle(new Request(url, { method: 'PUT' }));
+    expect([refused?.status, refused?.headers.get('allow')]).toEqual([405, 'GET, OPTIONS, HEAD']);
+    expect((await handle(new Request(url, { method: 'HEAD' })))?.status).toBe(200);
+  });
+
   test('lists only methods in Allow for which an endpoint does not refuse every request', async () => {
     const endpoint = { name: 'shared', path: '/shared', handle: async () => new Response('in') };
     const endpoints = [

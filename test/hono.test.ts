@@ -65,7 +65,7 @@ describe('portico/hono, with only fetch', () => {
     const head = await app.request('/shown', { method: 'HEAD' });
     expect([head.status, head.body]).toEqual([201, null]);
     const put = await app.request('/shown', { method: 'PUT' });
-    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
     expect((await app.request('/shown/else')).status).toBe(404);
   });
 

@@ -83,9 +83,10 @@ export class MountedEndpoints {
     const refused = { endpoint, requestId, error: 405, detail, clientId: null, address: null };
     this.#log?.info('{endpoint} refused: {error} ({detail})', refused);
     const offered = onPath.filter(({ refusesMethods }) => refusesMethods !== true);
-    const Allow = offered.flatMap(({ methods }) => methods).join(', ');
+    const allowed: string[] = offered.flatMap(({ methods }) => methods);
+    if (allowed.includes('GET')) allowed.push('HEAD');
     // Forbid caching, because caches may otherwise store a 405 response (RFC 9110 section 15.5.6).
-    const headers = { Allow, 'Cache-Control': 'no-store' };
+    const headers = { Allow: allowed.join(', '), 'Cache-Control': 'no-store' };
     return Response.json({ error: 'invalid_request' }, { status: 405, headers });
   }
 }
