@@ -42,6 +42,8 @@ interface Options {
   readonly accounts?: boolean;
   /** Replaces the `authenticate` of the accounts in the database. */
   readonly authenticate?: AccountProvider['authenticate'];
+  /** Replaces the `find` of the accounts in the database. */
+  readonly find?: AccountProvider['find'];
   readonly register?: (application: Application) => void;
   readonly plugins?: readonly Plugin[];
   readonly env?: Readonly<Record<string, string>>;
@@ -54,6 +56,7 @@ async function start({
   routes = [],
   accounts = true,
   authenticate,
+  find,
   register,
   plugins,
   env = {},
@@ -67,7 +70,8 @@ async function start({
       ? {
           accounts: ({ database }) => {
             const own = databaseAccounts({ database, passwordHasher: HASHER });
-            return [authenticate === undefined ? own : { ...own, authenticate }];
+            const changed = { ...own, authenticate: authenticate ?? own.authenticate };
+            return [{ ...changed, find: find ?? own.find }];
           },
         }
       : {}),
@@ -215,6 +219,18 @@ describe('signing in', () => {
     expect(set).toContain('Max-Age=0');
     const { rows } = await application.database.execute('SELECT id_hash FROM host_sessions', []);
     expect(rows).toEqual([]);
+  });
+
+  test.each([
+    [503, new OverloadedError()],
+    [500, new Error('the directory is away')],
+  ])('leaves no session if the account cannot be loaded after it: %i', async (status, failure) => {
+    const application = await start({ find: () => Promise.reject(failure) });
+    await addPeople(application);
+    const visitor = browser(application);
+    expect((await visitor.signIn('ada@example.com')).status).toBe(status);
+    expect(visitor.session()).toBeNull();
+    expect((await application.database.execute('SELECT * FROM host_sessions')).rows).toEqual([]);
   });
 
   // @shows HOST-2.6

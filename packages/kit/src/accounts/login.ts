@@ -189,12 +189,18 @@ export class SignInPage {
 
   /**
    * Signs the user in. Returns false, and leaves no session, if the account has been suspended
-   * while the password was checked: its sessions may have been ended before this one began.
+   * while the password was checked: its sessions may have been ended before this one began. Also
+   * leaves no session if the account cannot be loaded.
    */
   async #signIn({ reference }: UserInterface): Promise<boolean> {
     const auth = this.#application.auth();
     await auth.signIn(reference, { amr: ['pwd'] });
-    return (await auth.user()) !== null;
+    try {
+      return (await auth.user()) !== null;
+    } catch (failure) {
+      await auth.signOut();
+      throw failure;
+    }
   }
 
   /**
