@@ -846,6 +846,27 @@ describe('db:migrate', () => {
     expect(result.stderr).toMatch(/TABEL/);
     expect(result.stderr).not.toContain('db:migrate');
   });
+
+  test.each([
+    ['cannot be created', 'file/app.sqlite'],
+    ['is a folder', 'folder'],
+  ])('up and status print one line if the database file %s', async (_, database) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'portico-no-database-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(path.join(folder, 'file'), '');
+    await mkdir(path.join(folder, 'folder'));
+    const env = { STORAGE_DIR: storage, DATABASE_URL: `sqlite:${path.join(folder, database)}` };
+    for (const action of ['up', 'status']) {
+      const { code, stdout, stderr } = await porticoHere(['db:migrate', action], {
+        cwd: PORTAL,
+        env,
+      });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(
+        /^The database file cannot be used: unable to open database file.*\. Check the path in database_url \(DATABASE_URL\), .* \(details are in the log\)\n$/,
+      );
+    }
+  });
 });
 
 describe('db:migrate --print', () => {

@@ -48,15 +48,31 @@ export function findConfigurationError(
 }
 
 /**
- * Returns a message about a database server that cannot be reached. Returns null for any other
- * error.
+ * Returns a message about a database server that cannot be reached, or about a database file that
+ * cannot be used. Returns null for any other error.
  */
-export function describeUnreachable({ pool = null }: Connected, error: unknown): string | null {
+export function describeUnreachable(connected: Connected, error: unknown): string | null {
+  const aboutFile = describeFileProblem(connected, error);
+  if (aboutFile !== null) return aboutFile;
   if (!(error instanceof Error) || !isUnreachable(error)) return null;
   const address =
-    pool === null ? "the address in the application's pool" : 'database_url (DATABASE_URL)';
+    (connected.pool ?? null) === null
+      ? "the address in the application's pool"
+      : 'database_url (DATABASE_URL)';
   return (
     `The database cannot be reached: ${describeCause(error)}. Start the database server, or ` +
     `correct ${address}`
+  );
+}
+
+/**
+ * Returns a message about a database file that cannot be opened, read or written. Returns null for
+ * any other error.
+ */
+export function describeFileProblem({ database }: Connected, error: unknown): string | null {
+  if (!(error instanceof Error) || !getDialect(database).isAboutFile(error)) return null;
+  return (
+    `The database file cannot be used: ${error.message}. Check the path in database_url ` +
+    '(DATABASE_URL), whether this user may write the file and its folder, and the free disk space'
   );
 }

@@ -3,15 +3,13 @@ import type { MeaningsOf } from '../meaning.ts';
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
+const CANTOPEN = 14;
 /** Too many processes took the locks of the write-ahead log at the same time. */
 const PROTOCOL = 15;
 /** Another process has a lock. */
 const WAITING: ReadonlySet<unknown> = new Set([BUSY, LOCKED, PROTOCOL]);
-/**
- * The result codes after which the same call may succeed later. 10, 13 and 14 are IOERR, FULL and
- * CANTOPEN.
- */
-const UNAVAILABLE: ReadonlySet<unknown> = new Set([...WAITING, READONLY, 10, 14, 13]);
+/** The result codes after which the same call may succeed later. 10 and 13 are IOERR and FULL. */
+const UNAVAILABLE: ReadonlySet<unknown> = new Set([...WAITING, READONLY, CANTOPEN, 10, 13]);
 /** The code BUSY_SNAPSHOT: another transaction changed data that this transaction has read. */
 const CONFLICT = 517;
 
@@ -45,6 +43,13 @@ export const sqliteMeanings: MeaningsOf = (error) => [
 /** Creates an error like SQLite's own error for a busy database. */
 export function busy(message: string): Error {
   return Object.assign(new Error(message), { errcode: BUSY });
+}
+
+/** Creates an error like SQLite's own error for a file that cannot be opened. */
+export function cannotOpen(cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `unable to open database file: ${reason}`;
+  return Object.assign(new Error(message, { cause }), { errcode: CANTOPEN });
 }
 
 /**

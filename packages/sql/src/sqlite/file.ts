@@ -2,6 +2,7 @@ import { closeSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { makeFolder, openToAppend } from '../owned-files.ts';
+import { cannotOpen } from './failures.ts';
 
 /**
  * Opens a file with Portico's settings. `file` is an absolute path or `:memory:`. `wait` is how
@@ -38,7 +39,11 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
  * other connections: POSIX locks belong to the process.
  */
 function createForOwnerOnly(file: string): void {
-  makeFolder(path.dirname(file));
+  try {
+    makeFolder(path.dirname(file));
+  } catch (error) {
+    throw cannotOpen(error);
+  }
   // Check first whether the file exists. Opening it with `O_EXCL` would fail for a link to a file
   // that does not exist yet.
   if (existsSync(file)) return;

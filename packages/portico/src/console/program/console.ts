@@ -15,7 +15,7 @@ import { jsonText } from '../../http/json.ts';
 import { takeEnvironmentBack } from '../../application/environment.ts';
 import { ConsoleError } from '../../application/errors.ts';
 import { describeError } from '../../host/log.ts';
-import { findConfigurationError } from '../database-problems.ts';
+import { describeFileProblem, findConfigurationError } from '../database-problems.ts';
 import { findDefinition, NO_APPLICATION } from './find-application.ts';
 import { withProgress } from './progress.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
@@ -245,8 +245,10 @@ async function describeFailure(
     const isPending = await isSchemaPending(application, (line) => {
       unreachable = line;
     }).catch(() => false);
-    if (application.database.isUnavailable(error))
-      return `${unreachable ?? error.message} (details are in the log)`;
+    if (application.database.isUnavailable(error)) {
+      const line = unreachable ?? describeFileProblem(application, error) ?? error.message;
+      return `${line} (details are in the log)`;
+    }
     if (!migrates && isPending) return SCHEMA_PENDING;
   }
   return error instanceof Error ? describeError(error) : `Thrown: ${inspect(error)}`;
