@@ -311,6 +311,7 @@ describe('open registration', () => {
     'software_id',
     'software_statement',
     'software_version',
+    'subject_type',
     'token_endpoint_auth_method',
     'token_endpoint_auth_signing_alg',
     'tos_uri',
@@ -324,6 +325,18 @@ describe('open registration', () => {
       }
       expect(taken).toEqual(left);
     }
+  });
+
+  // @shows AS-22.16
+  test('refuses a client that asks for different subjects than the server has', async () => {
+    const response = await post({ redirect_uris: [LOOPBACK], subject_type: 'pairwise' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      error: 'invalid_client_metadata',
+      error_description: 'The subject_type must be public.',
+    });
+    const { client_id: id } = await register({ subject_type: 'public' });
+    expect(id).toMatch(/./);
   });
 
   // @shows AS-22.12

@@ -77,6 +77,7 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
     ? readRedirectUris(sent)
     : { redirectUris: [], applicationType: readApplicationType(sent) ?? 'web' };
   requireResponseTypes(sent, grants);
+  requirePublicSubjects(sent);
   const algorithm = readAlgorithm(sent, rules.algorithms);
   return {
     name: readName(sent),
@@ -246,6 +247,16 @@ function requireResponseTypes(sent: SentMetadata, grants: readonly string[]): vo
       'The response_types must include code, which the grant authorization_code needs.',
     );
   }
+}
+
+/**
+ * Throws if the client requests pairwise subjects. All clients receive the same subject for a user,
+ * so the client could not keep a promise to its users that other clients cannot recognize them.
+ */
+function requirePublicSubjects(sent: SentMetadata): void {
+  const type = readText(sent, 'subject_type');
+  if (type !== undefined && type !== 'public')
+    throw invalidMetadata('The subject_type must be public.', `it is ${quoted(type)}`);
 }
 
 function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
