@@ -207,6 +207,25 @@ class AccountTable implements AccountProvider {
   };
 
   /**
+   * Returns the current permissions of all accounts by account id, in alphabetical order. Omits
+   * accounts without permissions.
+   */
+  readonly permissionsOfAll = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
+    const { rows } = await this.#database.execute<{ account_id: string; permission: string }>(
+      'SELECT account_id, permission FROM host_account_permissions WHERE provider = ? ' +
+        'ORDER BY account_id, permission',
+      [this.name],
+    );
+    const byAccount = new Map<string, string[]>();
+    for (const { account_id: id, permission } of rows) {
+      const held = byAccount.get(id);
+      if (held === undefined) byAccount.set(id, [permission]);
+      else held.push(permission);
+    }
+    return byAccount;
+  };
+
+  /**
    * Gives the account a permission, which takes effect immediately. Does nothing if the account
    * already has it. Rejects if the permission has more than 255 characters.
    */

@@ -48,15 +48,16 @@ const addList: AddCommands = (program, context) => {
     .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {
       const accounts = openAccounts(await context.application());
-      const listed = await Promise.all(
-        (await accounts.list()).map(async ({ id, email, name, active }) => ({
-          id,
-          email,
-          name,
-          active,
-          permissions: await accounts.permissions(id),
-        })),
-      );
+      // Read all permissions together. One query for each account takes too long with many
+      // accounts: the queries that wait longest for a connection fail.
+      const held = await accounts.permissionsOfAll();
+      const listed = (await accounts.list()).map(({ id, email, name, active }) => ({
+        id,
+        email,
+        name,
+        active,
+        permissions: held.get(id) ?? [],
+      }));
       if (options.json === true) return context.printJson(listed);
       for (const { email, name, active, permissions } of listed) {
         const state = active ? 'active' : 'suspended';
