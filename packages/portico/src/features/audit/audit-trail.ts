@@ -28,7 +28,7 @@ export class AuditTrail implements AuditSink {
 
   constructor(
     server: Server,
-    { keep = false, stream }: AuditConfigInput,
+    { keep = false, stream, retention_days: days }: AuditConfigInput,
     table: OpenTable = async () => new (await import('./table.ts')).AuditRecords(server.database),
   ) {
     this.#server = server;
@@ -36,6 +36,10 @@ export class AuditTrail implements AuditSink {
     this.#stream = stream ?? null;
     this.#table = table;
     this.record = keep || stream !== undefined ? (event) => this.#record(event) : null;
+    // Load the code now, because a deployment may replace its files while this process runs
+    // (decision 22).
+    if (this.record !== null) void this.#recording();
+    if (keep || days !== undefined) void this.#kept();
   }
 
   async list(filter?: AuditFilter, page?: AuditPageRequest): Promise<AuditPage> {

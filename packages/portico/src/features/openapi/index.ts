@@ -26,10 +26,10 @@ export const openapi = defineFeature({
           const { openApiDocument } = await import('./document.ts');
           return publicDocument(await openApiDocument(server()), MAX_AGE);
         };
-        let loading: ReturnType<typeof load> | undefined;
+        let loaded: Awaited<ReturnType<typeof load>> | undefined;
         return {
           oauth_server_openapi: async (request) =>
-            documentReply(request, await (loading ??= load())),
+            documentReply(request, (loaded ??= await load())),
         };
       },
     };
