@@ -159,6 +159,17 @@ describe('serve --workers', () => {
     expect([...found.keys()]).toEqual([200]);
   });
 
+  test('kills a worker that does not stop in time, and replaces the others', async () => {
+    await serveWith('--workers=2');
+    const before = children();
+    process.kill(before[0] ?? 0, 'SIGSTOP');
+    running.process.kill('SIGHUP');
+    await running.says('A worker did not stop in time, so it was killed.');
+    await running.says('All workers were replaced.');
+    expect(children()).toHaveLength(2);
+    expect(children().filter((pid) => before.includes(pid))).toEqual([]);
+  });
+
   test('stays ready while it replaces workers, without draining', async () => {
     await serveWith('--workers=2', '--drain=3600');
     const found = await askDuring(async () => {

@@ -53,7 +53,7 @@ export const addServe =
               'that process manager',
           );
         if (workers > 1 && !isWorker())
-          await new Workers(context).run(workers, stoppingLine(drain));
+          await new Workers(context, drain).run(workers, stoppingLine(drain));
         else await serve(plugins, context, options, drain);
       });
   };

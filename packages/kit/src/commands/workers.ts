@@ -37,6 +37,11 @@ const LONGEST_WAIT = 10_000;
  * `FIRST_WAIT`. In milliseconds.
  */
 const STEADY = 10_000;
+/**
+ * How long a worker may take to finish its requests and close the application, in milliseconds. A
+ * worker whose event loop is blocked would never end.
+ */
+const LONGEST_STOP = 30_000;
 
 /**
  * Runs the command in several processes that share a listening socket. When a worker ends, the main
@@ -45,6 +50,8 @@ const STEADY = 10_000;
  */
 export class Workers {
   readonly #caller: Caller;
+  /** How long the workers keep serving after SIGTERM, in milliseconds. */
+  readonly #drain: number;
   readonly #workers = new Set<Worker>();
   /** The workers that accept requests. Workers that are still starting are not included. */
   readonly #listening = new WeakSet<Worker>();
@@ -61,8 +68,10 @@ export class Workers {
    */
   #restarting: Promise<void> = Promise.resolve();
 
-  constructor(caller: Caller) {
+  /** `drain` is in seconds. */
+  constructor(caller: Caller, drain: number) {
     this.#caller = caller;
+    this.#drain = drain * 1000;
   }
 
   /**
@@ -185,8 +194,8 @@ export class Workers {
   }
 
   /**
-   * Asks a worker to stop after its running requests have finished. Resolves when the worker has
-   * ended.
+   * Asks a worker to stop after its running requests have finished, and kills it if it takes too
+   * long. Resolves when the worker has ended.
    */
   #stop(worker: Worker, kind: StopKind): Promise<void> {
     return new Promise((resolve) => {
@@ -194,7 +203,19 @@ export class Workers {
         resolve();
         return;
       }
-      worker.once('exit', () => resolve());
+      const ended = new AbortController();
+      worker.once('exit', () => {
+        ended.abort();
+        resolve();
+      });
+      const longest = LONGEST_STOP + (kind === 'stop' ? this.#drain : 0);
+      setTimeout(longest, null, { signal: ended.signal }).then(
+        () => {
+          this.#caller.note('A worker did not stop in time, so it was killed.');
+          worker.process.kill('SIGKILL');
+        },
+        () => {},
+      );
       if (!this.#listening.has(worker)) worker.process.kill('SIGKILL');
       else if (worker.isConnected()) worker.send(kind);
     });
