@@ -612,6 +612,46 @@ describe('the doctor, about signing keys', () => {
   });
 
   // @shows AS-11.16
+  test('reports a staged key that was created while a clock was ahead', async () => {
+    clock.advance(3650 * DAY);
+    await keys().rotate();
+    clock.advance(-3650 * DAY);
+    expect(await rotation()).toMatchObject([
+      { outcome: 'ok' },
+      {
+        outcome: 'warning',
+        detail: expect.stringContaining('created while a clock was ahead') as string,
+        remedy: expect.stringContaining('Then remove ') as string,
+      },
+    ]);
+    const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
+    await rm(path.join(keyPath, name));
+    expect(await rotation()).toEqual([]);
+    expect((await keys().rotate()).staged).toHaveLength(1);
+    expect(await rotation()).toMatchObject([{ outcome: 'ok' }]);
+  });
+
+  // @shows AS-11.16
+  test('reports a signing key that was created while a clock was ahead', async () => {
+    clock.advance(3650 * DAY);
+    await keys().rotate({ now: true });
+    clock.advance(-3650 * DAY);
+    expect(await rotation()).toMatchObject([
+      {
+        outcome: 'warning',
+        detail: expect.stringContaining('created while a clock was ahead') as string,
+        remedy: expect.stringContaining('Then rename ') as string,
+      },
+    ]);
+    const [name = ''] = await readdir(keyPath);
+    const renamed = name.replace(/^\d+/, String(clock.now()));
+    await rename(path.join(keyPath, name), path.join(keyPath, renamed));
+    expect(await rotation()).toEqual([]);
+    clock.advance(31 * DAY);
+    expect((await keys().rotate({ ifOlderThan: 30 * DAY })).staged).toHaveLength(1);
+  });
+
+  // @shows AS-11.16
   test('reports that a staged key cannot be read, while the others continue', async () => {
     await keys().rotate();
     const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';

@@ -9,6 +9,8 @@ import type { Subject } from './subject.ts';
  * Standards such as NIST SP 800-57 recommend replacing signing keys after one to two years.
  */
 const OLD = 366 * 86_400_000;
+/** How far a key's time may be ahead of this machine's clock, in milliseconds. */
+const AHEAD = 86_400_000;
 
 /**
  * Reports staged keys, even unreadable ones, and keys that an operator must rotate or can remove.
@@ -20,6 +22,7 @@ export async function examineRotation({ server }: Subject): Promise<readonly Fin
   return [
     ...(await unreadable(new KeyFiles(server.config.key_path, server.keys.algorithms))),
     ...staged(keys),
+    ...ahead(keys, now),
     ...due(keys, now),
     ...removable(keys, now),
   ];
@@ -49,6 +52,25 @@ function staged(keys: readonly KeyDescription[]): readonly Finding[] {
     .map(({ kid, algorithm, signsFrom }) =>
       ok(`${kid} (${algorithm}) is published and signs from ${isoTime(signsFrom)}`),
     );
+}
+
+/**
+ * Finds keys that a machine created while its clock was ahead. A rotation would neither replace such
+ * a key nor create another one before this time.
+ */
+function ahead(keys: readonly KeyDescription[], now: number): readonly Finding[] {
+  return keys.flatMap(({ kid, algorithm, state, createdAt, signsFrom, file }) => {
+    const time = state === 'staged' ? createdAt : signsFrom;
+    if (file === null || time === null || time - now <= AHEAD) return [];
+    return warning(
+      `${kid} (${algorithm}) was created while a clock was ahead, at ${isoTime(time)}, so ` +
+        'oauth:keys:rotate does not replace the keys when they are due',
+      state === 'staged'
+        ? `correct the clock. Then remove ${file}, and run npx portico oauth:keys:rotate`
+        : `correct the clock. Then rename ${file}, so that its name starts with the current time ` +
+            'in milliseconds, and remove a staged key of the same algorithm',
+    );
+  });
 }
 
 function due(keys: readonly KeyDescription[], now: number): readonly Finding[] {
