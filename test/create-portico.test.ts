@@ -27,11 +27,14 @@ import {
   read,
   runCodeFlow,
   startProgram,
+  REDIRECT,
   USERS,
   write,
 } from './support/created-application.ts';
 import { freePort } from './support/free-port.ts';
+import { CHALLENGE } from './support/portal.ts';
 import { waysOf } from './support/scale.ts';
+import { createVisitor } from './support/visitor.ts';
 
 let root: string;
 let count = 0;
@@ -887,6 +890,71 @@ describe('a started application', () => {
     expect(await addressOfRefused(folder, url)).toMatch(/^(::1|127\.0\.0\.1)$/);
     await running.stop();
   });
+
+  /** Applications with express-session. Their store begins sessions, but cannot end them. */
+  const WITH_SESSIONS = [
+    ['new', '1', {}, []],
+    [
+      'existing',
+      '7',
+      {
+        'package.json': {
+          name: 'shop',
+          type: 'module',
+          dependencies: using('express', 'express-session'),
+        },
+        'tsconfig.json': { compilerOptions: { allowImportingTsExtensions: true } },
+      },
+      USERS,
+    ],
+  ] as const;
+
+  test.each(waysOf(WITH_SESSIONS))(
+    'does not say that it signed a person out if the store keeps the session: %s application',
+    async (_, userId, files, users) => {
+      const folder = folderWith(files);
+      if (users.length > 0) createUsers(path.join(folder, 'data.sqlite'));
+      const port = await freePort();
+      const url = `http://localhost:${port}`;
+      const args = ['--yes', '--framework=express', ...users, `--url=${url}`];
+      expect((await create(folder, [...args, '--no-install'])).code).toBe(0);
+      link(folder);
+      const made = await create(folder, args);
+      expect(made).toMatchObject({ code: 0 });
+      write(folder, {
+        'server.ts': `
+          import express from 'express';
+          import session from 'express-session';
+          import { portico } from 'portico/express';
+          import { authorizationServerOf, returnPath, startApplication } from 'portico';
+          import definition from './portico.ts';
+          const store = new session.MemoryStore();
+          store.destroy = (_, done) => done(new Error('The store cannot be reached'));
+          const app = express();
+          app.use(session({ secret: 'secret', store, resave: false, saveUninitialized: false }));
+          app.use(portico(authorizationServerOf(await startApplication(definition))));
+          app.get('/login', (req, res) => {
+            req.session.userId = '${userId}';
+            res.redirect(303, returnPath(String(req.query.return_to)));
+          });
+          app.listen(${port});`,
+      });
+      const program = [process.execPath, '--env-file=.env', 'server.ts'];
+      const running = await startProgram(folder, program, url);
+      const asked = new URLSearchParams({
+        response_type: 'code',
+        client_id: clientIn(made.stdout).id,
+        redirect_uri: REDIRECT,
+        code_challenge: CHALLENGE,
+        code_challenge_method: 'S256',
+      });
+      const visitor = createVisitor(url);
+      const consent = await visitor.visit(`${url}/oauth/authorize?${asked}`);
+      const answer = await visitor.submit(consent, { decision: 'switch' });
+      expect(answer.status).toBe(500);
+      await running.stop();
+    },
+  );
 
   test.each(
     waysOf([

@@ -57,7 +57,10 @@ declare module 'express-session' {
     signedIn: `async signedIn(_, { session: { userId } }) {
     ${USER_ID}
   },`,
-    signOut: `signOut: (_, req) => new Promise((resolve) => req.session.regenerate(() => resolve())),`,
+    signOut: `signOut: (_, req) =>
+    new Promise((resolve, reject) => {
+      req.session.regenerate((error) => (error ? reject(error) : resolve()));
+    }),`,
   },
   passport: PASSPORT,
   '@fastify/session': {

@@ -1,3 +1,4 @@
+import { promisify } from 'node:util';
 import type { Request } from 'express';
 import { defineApplication, oauthServer, type Host } from 'portico';
 import { userById } from './users.ts';
@@ -26,7 +27,7 @@ const host: Host<Request> = {
     return userById(id)?.permissions.includes(permission) ?? false;
   },
   loginUrl: '/login',
-  signOut: (_, req) => new Promise((resolve) => req.session.regenerate(() => resolve())),
+  signOut: (_, req) => promisify<void>((done) => req.session.regenerate(done))(),
 };
 
 export default defineApplication({
