@@ -76,6 +76,30 @@ describe('the redirect URI of a native application', () => {
   );
 });
 
+// The URL parser can need a second to convert a very long host to ASCII.
+// @shows AS-13.27
+test.each([
+  ['written with two slashes', (host: string) => `https://${host}/callback`],
+  ['behind credentials', (host: string) => `https://user:secret@${host}/callback`],
+  ['with a port', (host: string) => `https://${host}:8443/callback`],
+  ['written without slashes', (host: string) => `https:${host}`],
+  ['of another scheme', (host: string) => `wss://${host}/callback`],
+  ['behind a tab', (host: string) => `https://\t/${host}`],
+  ['behind a line break', (host: string) => `https://\r\n/${host}`],
+  ['behind backslashes', (host: string) => `https:\\\\${host}`],
+])('a host with more than 255 characters is refused before it is parsed: %s', (_, uriOf) => {
+  const tooLong = 'has a host with more than 255 characters';
+  for (const host of ['a'.repeat(256), '\u4E00'.repeat(256), '%E4%B8%80'.repeat(29)]) {
+    expect(redirectUriProblem(uriOf(host))).toBe(tooLong);
+    expect(redirectUriProblem(uriOf(host), 'native')).toBe(tooLong);
+  }
+  expect(redirectUriProblem(uriOf(`${'a.'.repeat(124)}example`))).not.toBe(tooLong);
+});
+
+test('a host with 255 characters is accepted', () => {
+  expect(redirectUriProblem(`https://${'a.'.repeat(124)}example:65535/callback`)).toBeNull();
+});
+
 test.each([
   ['http://app.example/callback', 'http is allowed only'],
   // A URL parser reads these as https://user@app.example/ and https://:secret@app.example/.

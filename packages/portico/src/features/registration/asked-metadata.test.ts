@@ -237,6 +237,16 @@ describe('The redirect URIs of a registration request', () => {
   });
 });
 
+test.each([RULES, LET_IN])('lists of a feature have at most 4,000 characters in total', (rules) => {
+  const further = [{ name: 'places', called: 'place', most: 20, problem: () => null }];
+  const of = (places: readonly string[]) => asked({ places }, { ...rules, further }).metadata;
+  const long = [SITE.padEnd(2000, 'a'), SITE.padEnd(2000, 'b')];
+  expect(of(long)).toEqual({ places: long });
+  expect(refusal({ places: [...long, 'a'] }, { ...rules, further })).toEqual(
+    metadataRefusal('The values of places may have 4000 characters together.'),
+  );
+});
+
 describe('A client with an initial access token', () => {
   test.each([undefined, 'client_secret_basic', 'client_secret_post'])(
     'has a secret, and the scopes that it names, with the method %s',

@@ -54,8 +54,8 @@ export interface MetadataRules {
 
 const MOST_REDIRECT_URIS = 20;
 /**
- * The maximum total length of the redirect URIs, in characters. The limit is low, because anyone
- * can make the server store redirect URIs.
+ * The maximum total length of the redirect URIs, and of each list that a feature adds, in
+ * characters. The limit is low, because anyone can make the server store these values.
  */
 const MOST_CHARACTERS = 4000;
 /** The name of a client whose metadata contains no name. */
@@ -117,7 +117,11 @@ function readField(
   sent: SentMetadata,
   { name, shape = 'texts' }: MetadataField,
 ): readonly string[] {
-  if (shape === 'texts') return readTexts(sent, name) ?? [];
+  if (shape === 'texts') {
+    const texts = readTexts(sent, name) ?? [];
+    if (texts.join('').length <= MOST_CHARACTERS) return texts;
+    throw invalidMetadata(`The values of ${name} may have ${MOST_CHARACTERS} characters together.`);
+  }
   if (shape === 'flag') return readFlag(sent, name) ? [MARKED] : [];
   const text = readText(sent, name);
   return text === undefined ? [] : [text];

@@ -8,6 +8,10 @@ import { isIPv4 } from 'node:net';
  */
 const FOREIGN = /%(?![0-9A-Fa-f]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]/u;
 const HTTP_AUTHORITY = /^https?:\/\/([^/?#\\]*)/i;
+/** Matches what a URL parser reads as credentials and host, even after too few or wrong slashes. */
+const PARSED_HOST = /^(?:https?|wss?|ftp|file):[/\\]*(?:[^/?#\\]*@)?([^/?#\\]*)/i;
+/** The maximum length of a host, in characters. A longer host has no address (RFC 1035 2.3.4). */
+const LONGEST_HOST = 255;
 const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
 
 /**
@@ -40,15 +44,24 @@ export function uriTextProblem(text: string): string | null {
  * the browser uses.
  */
 function hostProblem(text: string): string | null {
+  // Check the length first, because the URL parser's time grows with its square. The parser skips
+  // tabs and line breaks.
+  const [, parsed = ''] = PARSED_HOST.exec(text.replaceAll(/[\t\n\r]/g, '')) ?? [];
+  if (withoutPort(parsed).length > LONGEST_HOST)
+    return `has a host with more than ${LONGEST_HOST} characters`;
   const authority = HTTP_AUTHORITY.exec(text)?.[1];
   if (authority === undefined || !URL.canParse(text)) return null;
   if (authority === '') return 'has no host after its slashes';
-  const written = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '');
+  const written = withoutPort(authority.slice(authority.lastIndexOf('@') + 1));
   const { hostname } = new URL(text);
   if (written.toLowerCase() === hostname || !/^[\w.:[\]-]+$/.test(hostname)) return null;
   if (isIPv4(hostname))
     return `has a host that stands for the address ${hostname}; write that address`;
   return `has a host that browsers write as ${hostname}; use that form`;
+}
+
+function withoutPort(host: string): string {
+  return host.replace(/:\d*$/, '');
 }
 
 function codePoint(character: string): string {
