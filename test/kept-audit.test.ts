@@ -418,7 +418,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
     time += 60_000;
     await attempt('nobody-8', '192.0.2.99');
     expect(await of(/^192\.0\.2\.99$/)).toBe(6);
-    // In a minute, at most three hundred events of all kinds are stored. One of them was above.
+    // In a minute, at most 300 events of this type are stored. One of them was above.
     const { events } = portal.application;
     for (let count = 0; count < 310; count += 1) {
       const address = `203.0.${100 + Math.floor(count / 200)}.${count % 200}`;

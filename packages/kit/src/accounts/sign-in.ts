@@ -16,9 +16,9 @@ import { currentAddress, currentBrowser } from './request-context.ts';
 /** The payload of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED`. */
 export interface FailedSignIn {
   /**
-   * The account that the user tried to sign in to. Null if no account has the typed identifier, or
-   * if the provider does not report the account. The event does not contain the identifier, because
-   * users sometimes type their password into the wrong field.
+   * The account that the user tried to sign in to. Null if no account has the typed identifier, if
+   * the provider does not report the account, and for `SIGN_IN_SLOWED`. The event does not contain
+   * the identifier, because users sometimes type their password into the wrong field.
    */
   readonly person: PersonReference | null;
   /** The client's address, or null if it is unknown. */

@@ -309,8 +309,8 @@ export type AuditEvent =
 /** The data about a failed sign-in. It never contains what the person typed. */
 export interface AuditedSignIn {
   /**
-   * The account with the typed identifier. Null if there is no such account, or if the provider
-   * does not report it.
+   * The account with the typed identifier. Null if there is no such account, if the provider does
+   * not report it, and for `sign_in_slowed`, because the server did not check the sign-in.
    */
   readonly person: PersonReference | null;
   /** The IP address of the person's browser, or null if the host does not know it. */
