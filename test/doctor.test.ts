@@ -704,6 +704,7 @@ describe('the doctor', () => {
       expect(await of(readOnly)).toMatchObject({
         outcome: 'failing',
         detail: expect.stringMatching(/does not accept writes: this store is read-only$/) as string,
+        remedy: expect.stringContaining('no other process locks the database file') as string,
       });
       expect(await of(database)).toMatchObject({
         outcome: 'ok',

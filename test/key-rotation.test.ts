@@ -539,7 +539,7 @@ describe('oauth:keys:rotate on the console', () => {
   // @shows AS-11.10
   test.each([
     [['--if-older-than=soon'], '--if-older-than must be a duration such as 30d'],
-    [['--if-older-than=30d', '--now'], 'now cannot be combined with ifOlderThan'],
+    [['--if-older-than=30d', '--now'], 'Use --now without --if-older-than and --staged-for'],
     [['--alg=ES256'], 'oauth:keys:generate --alg ES256'],
   ])('refuses %j', async (args, message) => {
     const { code, stdout, stderr } = await run('oauth:keys:rotate', ...args);

@@ -33,7 +33,7 @@ export const addServe =
       )
       .option(
         '--drain <span>',
-        'seconds to keep serving after SIGTERM, while /health/ready returns 503 (default: 0)',
+        'how long to keep serving after SIGTERM, while /health/ready returns 503 (default: 0)',
       )
       .option(
         '--workers <count>',

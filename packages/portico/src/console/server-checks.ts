@@ -64,8 +64,9 @@ async function writeProblem(database: Subject['application']['database']): Promi
   } catch (error) {
     return failing(
       `the database does not accept writes: ${error instanceof Error ? error.message : String(error)}`,
-      'check that the disk is not full, that the database file and its folder belong to this ' +
-        'user, and that database_url does not point to a replica (docs/troubleshooting.md)',
+      'check that the disk is not full, that no other process locks the database file, that it ' +
+        'and its folder belong to this user, and that database_url does not point to a replica ' +
+        '(docs/troubleshooting.md#the-database-takes-no-writes)',
     );
   }
 }

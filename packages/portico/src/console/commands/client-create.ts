@@ -89,8 +89,9 @@ function addKindOptions(command: Command): void {
     )
     .option(
       '--grant <grant>',
-      'a grant type: authorization_code, refresh_token, client_credentials or introspection ' +
-        '(repeatable). Default with a redirect URI: authorization_code and refresh_token',
+      'a grant type: authorization_code, refresh_token, client_credentials, introspection, or ' +
+        'the URI of a grant that you have turned on (repeatable). Default with a redirect URI: ' +
+        'authorization_code and refresh_token',
       collect,
     )
     .option(

@@ -94,8 +94,8 @@ function addAccessOptions(command: Command): void {
     )
     .option(
       '--add-grant <grant>',
-      'add a grant type: authorization_code, refresh_token, client_credentials or ' +
-        'introspection (repeatable)',
+      'add a grant type: authorization_code, refresh_token, client_credentials, introspection, ' +
+        'or the URI of a grant that you have turned on (repeatable)',
       collect,
     )
     .option(

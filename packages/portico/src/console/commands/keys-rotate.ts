@@ -58,6 +58,8 @@ interface Given {
 
 async function rotate(context: ConsoleContext, given: Given): Promise<void> {
   const { alg, now, ifOlderThan, stagedFor, json } = given;
+  if (now === true && (ifOlderThan !== undefined || stagedFor !== undefined))
+    context.fail('Use --now without --if-older-than and --staged-for');
   const options = {
     ...(alg === undefined ? {} : { algorithm: alg }),
     ...(now === true ? { now } : {}),
@@ -67,8 +69,7 @@ async function rotate(context: ConsoleContext, given: Given): Promise<void> {
     ...(stagedFor === undefined ? {} : { stagedFor: readSpan(context, '--staged-for', stagedFor) }),
   };
   const { keys } = await openServer(context);
-  const isRefused = ifOlderThan !== undefined || stagedFor !== undefined;
-  if (now === true && !isRefused) context.note(NOW_MEANS);
+  if (now === true) context.note(NOW_MEANS);
   const rotation = await orFail(context, keys.rotate({ ...options, by: 'console' }));
   if (json === true) return context.printJson(rotationRow(rotation));
   for (const line of getLines(rotation)) context.print(line);

@@ -13,8 +13,8 @@ export const addDbBackup: AddCommands = (program, context) => {
   program
     .command('db:backup')
     .description(
-      'copy the SQLite database to a new file. The server can keep running. For PostgreSQL and ' +
-        'MariaDB, use their own backup tools',
+      'copy the SQLite database to a new file. The server can keep running. For PostgreSQL, ' +
+        'MySQL and MariaDB, use their own backup tools',
     )
     .argument('<file>', 'the new file, which must not exist yet')
     .action(async (file: string) => {
