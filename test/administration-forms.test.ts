@@ -432,7 +432,7 @@ describe('a form of the pages that takes long', () => {
     };
   }
 
-  // @shows AS-33.4
+  // @shows AS-33.4, AS-33.7
   test.each([
     ['revoke-all', `${PAGES}/person?${person}&id=ada&ask=revoke-all`],
     ['erase', `${PAGES}/person?${person}&id=ada&ask=erase`],

@@ -253,9 +253,9 @@ describe('the portal', () => {
     }
   });
 
-  // @shows AS-19.4
+  // @shows AS-6.17, AS-19.4
   test.each(['dev', 'prod'] as const)(
-    'shows the exception on the error page only with APP_ENV=dev: %s',
+    'shows the exception in the log, and on the error page only with APP_ENV=dev: %s',
     async (mode) => {
       const other = await startPortal({
         mode,
@@ -272,6 +272,8 @@ describe('the portal', () => {
         expect(page.status).toBe(500);
         expect(text.includes('oauth_clients')).toBe(mode === 'dev');
         expect(text.includes('Under APP_ENV=dev: ')).toBe(mode === 'dev');
+        const log = await readFile(join(other.application.storageDirectory, 'app.log'), 'utf8');
+        expect(log).toMatch(/oauth_server_authorize failed: .*oauth_clients/);
       } finally {
         await other.close();
       }

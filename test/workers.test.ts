@@ -117,6 +117,7 @@ describe('serve --workers', () => {
     expect(await Promise.all([ask(), ask(), ask(), ask()])).toEqual([200, 200, 200, 200]);
   });
 
+  // @shows AS-29.13
   test('replaces a worker that was killed, and refuses no connection', async () => {
     await serveWith('--workers=2');
     const [killed = 0, other = 0] = children();
@@ -147,6 +148,7 @@ describe('serve --workers', () => {
     expect(children()).toContain(other);
   });
 
+  // @shows AS-29.13
   test('replaces every worker after SIGHUP, and loses no request', async () => {
     await serveWith('--workers=2');
     const before = children();

@@ -121,6 +121,7 @@ describe('pruning while serving', () => {
     return { insertFifty, warnings };
   }
 
+  // @shows AS-18.8, AS-19.10
   test('removes 100 rows of each kind that expired an hour ago at every 50th insertion', async () => {
     const remove = vi.fn<(limit: number) => Promise<number>>(async (limit) => limit);
     const expiring = [{ ...OLD_EVENTS, remove }];
