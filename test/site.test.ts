@@ -107,6 +107,17 @@ describe('the plain text of the site for language models', () => {
     ).toEqual([]);
   });
 
+  test.each([
+    ['mcp.md', /^@portico\/mcp \(install it\) serves your application's tools /],
+    ['examples/key-signer-pkcs11.md', /^signer\.ts is a KeySigner for PKCS#11\.$/],
+  ])(
+    'describes %s by its first sentence, even if that begins with code or a file',
+    (page, sentence) => {
+      const item = list.split('\n').find((line) => line.includes(`](/docs/${page}): `));
+      expect(item?.split('): ', 2)[1]).toMatch(sentence);
+    },
+  );
+
   test('has all guides in one file, without the changelog and the decisions', () => {
     expect(full).toContain('# Getting started');
     expect(full).toContain('# Connecting assistants');

@@ -71,7 +71,7 @@ function topicsOf({ pages, sidebar }: Site): readonly TopicPages[] {
 function firstSentence({ markdown, title }: SitePage): string {
   const prose = proseOf(markdown.replaceAll(/(?<!`)`(?!`)/g, ''), false).replaceAll(/^#.*$/gm, '');
   const paragraphs = prose.split(/\n\s*\n/).map((part) => part.trim());
-  const first = paragraphs.find((part) => /^[\p{L}[*]/u.test(part)) ?? `${title}.`;
+  const first = paragraphs.find((part) => /^(?:[\p{L}@[*]|<span)/u.test(part)) ?? `${title}.`;
   const text = first
     .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/<[^>]+>|\*\*/g, '')
