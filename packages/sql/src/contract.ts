@@ -10,7 +10,10 @@ export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
 export interface SqlResult<Row> {
   /** The rows from a SELECT or RETURNING. Empty for other statements. */
   readonly rows: readonly Row[];
-  /** How many rows an INSERT, UPDATE or DELETE matched. */
+  /**
+   * How many rows an INSERT, UPDATE or DELETE matched. With RETURNING, only PostgreSQL counts them:
+   * use `rows.length` instead.
+   */
   readonly affected: number;
   /**
    * The generated id of the row that an INSERT of one row added. The id is exact even beyond 2^53.
@@ -27,8 +30,12 @@ export interface SqlResult<Row> {
 export interface SqlConnection {
   /**
    * Runs one statement. Write parameters as `?` on all engines. 64-bit integers are returned as
-   * numbers. If the statement fails, rejects with the engine's error. Use `isUnavailable` to find
-   * out whether the error was caused by an unreachable store.
+   * numbers. Beyond 2^53, Portico's stores differ: SQLite rejects, PostgreSQL rounds, and MySQL
+   * returns a string.
+   *
+   * If the statement fails, rejects with the engine's error. Use `isUnavailable` to find out
+   * whether the error was caused by an unreachable store. Portico's stores also reject statements
+   * that begin or end a transaction: use `transaction` instead.
    */
   execute<Row = Record<string, unknown>>(
     sql: string,

@@ -37,6 +37,9 @@ export class ConfigurationError extends Error {
 /**
  * Thrown when the server is overloaded. The client receives a 503 response and can try again. A
  * host's password hasher can throw this error to avoid a long queue.
+ *
+ * @example
+ * if (waiting > 100) throw new OverloadedError('The queue of the password hasher is full');
  */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';

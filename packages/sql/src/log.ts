@@ -1,4 +1,7 @@
-/** The log of an application. The kit's log never writes values whose names look like secrets. */
+/**
+ * The log of an application. Portico's own log (`openLog` in `portico`) never writes the values of
+ * fields whose names look like secrets.
+ */
 export interface Log {
   /** Logs details for debugging. They are written only at the level `debug`. */
   debug(message: string, context?: LogContext): void;
@@ -11,6 +14,6 @@ export interface Log {
 }
 /**
  * The values for the `{placeholders}` in a message. `{exception}` becomes the error with its stack
- * and causes.
+ * and causes. Portico's own log also writes each other value as a field of the line.
  */
 export type LogContext = Readonly<Record<string, unknown>>;

@@ -20,13 +20,18 @@ import type {
 
 /**
  * Applies the pending steps in the order of their names. Returns the names of the steps that it
- * applied. If two processes migrate at the same time, the second process waits for the first.
+ * applied. If two processes migrate at the same time, the second process waits for the first, at
+ * most ten minutes. Rejects if two steps have the same name.
  *
  * On SQLite and PostgreSQL, either all steps are applied or none. MySQL commits each schema change
  * separately: an interrupted step stays marked as started, and runs again at the next migration.
  *
- * Steps of a store from `openDatabase` have no time limit, because schema changes can be slow.
- * `onStep` is called before each step, inside the transaction. It must not use the store.
+ * If the store has `withoutTimeout`, as an `OpenedDatabase` does, the steps have no time limit,
+ * because schema changes can be slow. `onStep` is called before each step, inside the transaction.
+ * It must not use the store.
+ *
+ * @example
+ * const applied = await migrate(database, migrations);
  */
 export async function migrate(
   store: Database & { withoutTimeout?(): Database },
@@ -98,7 +103,12 @@ async function waitForLock<T>(
   }
 }
 
-/** Returns each migration and when it was applied. Changes nothing. */
+/**
+ * Returns each of these steps and when it was applied, sorted by name. Changes nothing.
+ *
+ * @example
+ * const states = await migrationStatus(database, migrations);
+ */
 export async function migrationStatus(
   database: Database,
   migrations: readonly Migration[],

@@ -17,10 +17,15 @@ const OPENERS: Readonly<Record<SqlDialect, EngineOpener>> = {
  * Opens the store at a URL. Throws a ConfigurationError unless the URL has one of these forms:
  * - `sqlite:<file>`, where a relative path starts at the option `directory`
  * - `sqlite::memory:`
- * - `postgres://…`, which may contain several servers: `postgres://…@one:5432,other:5432/…`
+ * - `postgres://…` or `postgresql://…`, which may contain several servers:
+ *   `postgres://…@one:5432,other:5432/…`
  * - `mysql://…` or `mariadb://…`
  *
- * The store connects at its first statement.
+ * The store connects at its first statement. If the driver (`pg` or `mysql2`) is missing, that
+ * statement rejects with a ConfigurationError.
+ *
+ * @example
+ * const database = openDatabase('sqlite:storage/app.sqlite', { directory: import.meta.dirname });
  */
 export function openDatabase(url: string, options: DatabaseOptions): OpenedDatabase {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];

@@ -5,11 +5,17 @@ import type { Log } from './log.ts';
 export interface DatabaseConnections {
   /** The number of connections that a statement or transaction is using. */
   readonly used: number;
-  /** The number of open connections that are not in use. Null if the pool does not report it. */
+  /**
+   * The number of open connections that are not in use. Null if the pool does not report it. 0
+   * before the first statement.
+   */
   readonly idle: number | null;
   /** The number of statements and transactions that wait for a connection. */
   readonly waiting: number;
-  /** The maximum number of connections. Null if the pool does not report it. */
+  /**
+   * The maximum number of connections. Null if the pool does not report it, and before the first
+   * statement.
+   */
   readonly most: number | null;
 }
 
@@ -22,17 +28,18 @@ export interface Timer {
 }
 
 /**
- * A store that also enforces rules for `transaction`. `openDatabase` returns such a store. The
- * rules are:
+ * A store that also enforces rules for `transaction`. `openDatabase`, `fromPostgres`, `fromMysql`
+ * and `fromSqlite` return such a store. The rules are:
  * - The work must use the connection that it receives. While the work runs, it cannot use the store
  *   itself.
  * - The work must await its statements. When the work ends, the transaction waits for running
  *   statements and rejects later ones.
- * - A transaction may take at most 30 seconds. After its first statement, it may wait at most 2
- *   seconds for anything except its statements. A transaction that exceeds a limit is rolled back.
+ * - A transaction may take at most 30 seconds by default. After its first statement, it may wait at
+ *   most 2 seconds by default for anything except its statements. A transaction that exceeds a
+ *   limit is rolled back.
  *
- * If the work breaks a rule, the store throws a `TransactionError`. After a deadlock or a
- * serialization failure, the transaction runs again.
+ * If the work breaks a rule, the store rejects with a `TransactionError`. After a deadlock or a
+ * serialization failure, the transaction runs again, up to five times in total.
  */
 export interface OpenedDatabase extends Database {
   /**
@@ -42,7 +49,7 @@ export interface OpenedDatabase extends Database {
   readonly schema: string | null;
   /**
    * How many times statements and transactions were retried after a conflict. These numbers never
-   * decrease.
+   * decrease. On SQLite, `statements` is always 0.
    */
   readonly retries: { readonly statements: number; readonly transactions: number };
   /**
@@ -52,7 +59,7 @@ export interface OpenedDatabase extends Database {
   connections(): DatabaseConnections | null;
   /**
    * Returns the same store without time limits. Use it for slow statements, for example schema
-   * changes.
+   * changes. `close` of the original store also closes this one.
    */
   withoutTimeout(): OpenedDatabase;
   /** Waits for running writes, then closes the connections. Later statements are rejected. */
@@ -63,6 +70,8 @@ export interface OpenedDatabase extends Database {
 export interface BorrowingOptions {
   /**
    * The schema that contains the tables, on PostgreSQL. The migration creates it if it is missing.
+   * On other engines, a schema causes a ConfigurationError. Default: the `search_path` of the
+   * connection.
    */
   readonly schema?: string | null;
   /** How long a transaction may take, in seconds. Default: 30. */

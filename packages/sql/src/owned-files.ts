@@ -93,7 +93,7 @@ const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 /**
  * Opens a file to append to it. If the file or its folder is missing, creates it with access only
  * for its owner. If this process is root, the folder's owner becomes the owner of the file, if
- * possible.
+ * possible. Returns the file descriptor. `flags` are those of Node's `openSync`.
  *
  * In another user's folder, root opens an existing file only if it is not a link. Unless the
  * folder's owner owns the file, the file must also have no second name (hard link). Otherwise, the

@@ -17,6 +17,9 @@ import type { ColumnTypes, Migration } from './schema.ts';
  *
  * Rejects if an earlier migration was interrupted, or if a step needs to read data to build its
  * statements.
+ *
+ * @example
+ * const sql = await printMigrations(database, migrations);
  */
 export async function printMigrations(
   database: Database,

@@ -14,10 +14,17 @@ export const postgresOpener: EngineOpener = {
 };
 
 /**
- * Creates a store on the application's own `pg` pool. For each statement or transaction, Portico
- * waits at most 5 seconds for a connection, and later returns the connection unchanged. Portico
- * never ends the pool or changes its settings. If the pool has no `error` listener, Portico adds
- * one, so that a broken idle connection does not end the process.
+ * Creates a store on the application's own `pg` pool, 8.11 or later. For each statement or
+ * transaction, Portico waits at most 5 seconds for a connection. It adds prepared statements to the
+ * connection and changes nothing else in it. Portico never ends the pool or changes its settings.
+ * If the pool has no `error` listener, Portico adds one, so that a broken idle connection does not
+ * end the process.
+ *
+ * The first statement rejects with a ConfigurationError if `pg` is too old, or if the pool uses
+ * `pg-native` or the option `pipeline`.
+ *
+ * @example
+ * const database = fromPostgres(new pg.Pool({ host: 'db.example', database: 'shop' }));
  */
 export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {}): BorrowedDatabase {
   return borrowed(options, ({ log = null, schema = null }) => {

@@ -23,6 +23,9 @@ export const sqliteOpener: EngineOpener = {
  * shared connection, your statements would become part of Portico's transactions. Throws a
  * ConfigurationError for an in-memory database, and for a connection from another library, for
  * example `better-sqlite3`.
+ *
+ * @example
+ * const database = fromSqlite(new DatabaseSync('storage/shop.sqlite'));
  */
 export function fromSqlite(
   database: DatabaseSync,
