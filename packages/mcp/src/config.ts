@@ -89,8 +89,9 @@ export interface McpConfigInput {
   /** Instructions for the model that uses the tools. */
   readonly instructions?: string | undefined;
   /**
-   * The canonical resource of the endpoint. It must be `public_url` plus `/mcp`, the same as
-   * `oauth_server:audience`.
+   * The canonical resource of the endpoint. It must be `public_url` plus `base_path` plus `/mcp`,
+   * which the endpoint also uses if you omit this setting. This URL must be
+   * `oauth_server:audience`, or one of `oauth_server:resources`.
    */
   readonly resource?: string | undefined;
   /**

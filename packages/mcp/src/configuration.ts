@@ -10,5 +10,11 @@ export type McpConfiguration = z.ZodType<McpConfig, McpConfigInput> & {
 
 const ofFeatures: z.ZodRawShape = Object.assign({}, ...FEATURES.map(({ config }) => config));
 
-/** The schema of the section `mcp`, including the settings of all features. */
+/**
+ * The schema of the section `mcp`, including the settings of all features. It fills in default
+ * values. `parse` throws zod's error.
+ *
+ * @example
+ * const config = mcpConfiguration.parse({ tool_timeout: 30 });
+ */
 export const mcpConfiguration: McpConfiguration = z.strictObject({ ...ofFeatures, ...coreShape });

@@ -14,8 +14,14 @@ import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
 /**
- * Creates an MCP endpoint, whose resource is the issuer plus the path. The endpoint does not
- * listen: you must mount its `endpoints`.
+ * Creates an MCP endpoint, whose resource is the issuer plus the path (RFC 8707). The endpoint does
+ * not listen: you must mount its `endpoints`. Throws a ConfigurationError if the server does not
+ * issue tokens for the resource, if `scopes_supported` contains a scope of another resource, or if
+ * another endpoint has the path.
+ *
+ * @example
+ * const mcp = createMcpServer({ server, config: mcpConfiguration.parse({}), tools, log });
+ * app.use(portico(server, mcp));
  */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const context = new McpContext(options);

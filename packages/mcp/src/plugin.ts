@@ -30,8 +30,13 @@ const MCP = 'mcp';
 
 /**
  * Returns the tool registry of the application that is starting. Call this function only in the
- * application's `register`, as `tool().register(…)`. `path` is the endpoint's path (default:
- * `/mcp`). Throws if you call it anywhere else, or if there is no endpoint at this path.
+ * application's `register`. `path` is the endpoint's path (default: `/mcp`). Throws if you call it
+ * anywhere else, or if there is no endpoint at this path.
+ *
+ * @example
+ * register() {
+ *   tool().register(weather);
+ * }
  */
 export function tool(path?: string): ToolRegistry {
   return getEndpoint('tool', 'tools', path).tools;
@@ -41,6 +46,9 @@ export function tool(path?: string): ToolRegistry {
  * Returns an MCP endpoint of a started application. `path` is the endpoint's path (default:
  * `/mcp`). Throws if the application does not use the plugin, or if there is no endpoint at this
  * path.
+ *
+ * @example
+ * app.use(portico(authorizationServerOf(application), mcpServerOf(application)));
  */
 export function mcpServerOf(application: Application, path = MCP_PATH): McpServer {
   const { services } = application;
@@ -60,6 +68,9 @@ function serviceKey(path: string): string {
  * Creates the plugin that adds MCP endpoints. Add it after `oauthServer()`. It adds the
  * configuration section `mcp`, the endpoint `POST /mcp` and its resource metadata. Register the
  * application's tools with `tool()`.
+ *
+ * @example
+ * export default defineApplication({ config, plugins: [oauthServer({ host }), mcp()], register });
  */
 export function mcp(): Plugin<{ mcp: McpConfigInput }> {
   return {

@@ -111,7 +111,11 @@ export class ToolQuestions {
  * the tool again with the same arguments and the answers (MCP 2026-07-28, Multi Round-Trip
  * Requests). The tool gets `state` back unchanged. The client sees `state` only in encrypted form.
  * It is valid for `oauth_server:consent_ttl`, and only for the same user, client, tool and
- * arguments.
+ * arguments. Throws a TypeError if there is no question, or if MCP does not allow one of them.
+ *
+ * @example
+ * const sure = { type: 'object', properties: { sure: { type: 'boolean' } } };
+ * if (call.answer('sure') === null) return ask({ sure: { message: 'Delete it?', schema: sure } });
  */
 export function ask(
   questions: Readonly<Record<string, ToolQuestion>>,

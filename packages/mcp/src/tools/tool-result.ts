@@ -23,7 +23,14 @@ export class ToolContent {
   }
 }
 
-/** Creates content that a tool can return as its result. Portico sends exactly these blocks. */
+/**
+ * Creates content that a tool can return as its result. Portico sends exactly these blocks. Only
+ * for protocol versions before 2025-06-18, it replaces resource links with text. If a block is not
+ * an MCP content block, the call fails, as if the tool had thrown.
+ *
+ * @example
+ * return content([{ type: 'image', data: png.toString('base64'), mimeType: 'image/png' }]);
+ */
 export function content(
   blocks: CallToolResult['content'],
   structuredContent: Readonly<Record<string, unknown>> | null = null,

@@ -114,7 +114,12 @@ export interface ScopedToolInterface extends UserToolInterface {
   scope(): string;
 }
 
-/** An error whose message the caller gets as a tool error. Portico does not log it. */
+/**
+ * An error whose message the caller gets as a tool error. Portico does not log it.
+ *
+ * @example
+ * if (place === undefined) throw new ToolError('No place has this name. Try a larger one.');
+ */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
@@ -228,9 +233,9 @@ export class ToolRegistry {
   #all: readonly RegisteredTool[] = [];
 
   /**
-   * Registers a tool. Throws if its name is malformed or already registered, or if the schema of
-   * its arguments does not describe an object. Also throws if `scope` is not a method, or
-   * `personal` is not a boolean.
+   * Registers a tool. Throws if its name is malformed or already registered, if the schema of its
+   * arguments does not describe an object, or if any other part of its description is not valid.
+   * Also throws if `scope` is not a method, or `personal` is not a boolean.
    */
   register(tool: ToolInterface): void {
     const registered = readTool(tool);
@@ -254,7 +259,13 @@ export class ToolRegistry {
   }
 }
 
-/** Creates an empty tool registry. */
+/**
+ * Creates an empty tool registry.
+ *
+ * @example
+ * const tools = createToolRegistry();
+ * tools.register(weather);
+ */
 export function createToolRegistry(): ToolRegistry {
   return new ToolRegistry();
 }

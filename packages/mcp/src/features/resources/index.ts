@@ -52,8 +52,13 @@ export function resourcesOf(endpoint: McpServer): ResourceRegistry {
 
 /**
  * Returns the resource registry of the application that is starting. Call this function only in the
- * application's `register`, for example as `resource().register(…)`. `path` is the endpoint's path
- * (default: `/mcp`). Throws if you call it anywhere else, or if there is no endpoint at this path.
+ * application's `register`. `path` is the endpoint's path (default: `/mcp`). Throws if you call it
+ * anywhere else, or if there is no endpoint at this path.
+ *
+ * @example
+ * register() {
+ *   resource().register(guide);
+ * }
  */
 export function resource(path?: string): ResourceRegistry {
   return resourcesOf(getEndpoint('resource', 'resources', path));
