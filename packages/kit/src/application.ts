@@ -34,6 +34,13 @@ import { KIT_VIEWS } from './views.ts';
 /**
  * Describes an application without starting it. TypeScript reports configuration keys that neither
  * the kit, nor a plugin, nor `configuration` declares.
+ *
+ * @example
+ * export default defineApplication({
+ *   config,
+ *   plugins: [oauthServer()],
+ *   accounts: (services) => [databaseAccounts(services)],
+ * });
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -50,9 +57,13 @@ export interface KitDefinition extends ApplicationDefinition {
 }
 
 /**
- * Returns all migrations of the application's database schema: first those of the kit, then those
- * of the plugins and of the application. `config` is the validated configuration, as in
- * `Application.config`. Without `config`, omits migrations that only some settings need.
+ * Returns all migrations of the application's database schema: those of the kit, of the plugins and
+ * of the application. `migrate` applies them in the order of their names. `config` is the validated
+ * configuration, as in `Application.config`. Without `config`, omits migrations that only some
+ * settings need.
+ *
+ * @example
+ * await migrate(database, migrationsOf(definition, application.config));
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -66,6 +77,10 @@ export function migrationsOf(
  * database, and calls `register` of each plugin and of the application. Throws a ConfigurationError
  * that lists every problem with the configuration. If the start fails, closes everything it has
  * opened.
+ *
+ * @example
+ * const application = await startApplication(definition);
+ * await listen(application, { port: 8080, hostname: '127.0.0.1' });
  */
 export async function startApplication(
   definition: ApplicationDefinition,

@@ -50,16 +50,21 @@ export interface AccountProvider {
   search?(text: string, limit: number): Promise<readonly UserInterface[]>;
 }
 
-/** All account providers of an application, as one object. */
+/**
+ * All account providers of an application, as one object. `Application.accounts` slows down
+ * password guessing. The result of `createAccounts` does not.
+ */
 export interface Accounts {
   /**
    * Returns the current state of an account, or null if the provider or the account does not exist.
    */
   find(person: PersonReference): Promise<UserInterface | null>;
   /**
-   * Asks the providers in order, and returns the account with these credentials, or null. Slows
-   * down password guessing for each account and each client address. After many failures, throws a
-   * SignInSlowedError, and the response has the status 429.
+   * Asks the providers in order, and returns the account with these credentials, or null.
+   *
+   * `Application.accounts` also slows down password guessing for each account and each client
+   * address. After many failures, it rejects with a SignInSlowedError, and the response has the
+   * status 429.
    */
   authenticate(
     identifier: string,
@@ -79,8 +84,8 @@ export interface Accounts {
 
 /**
  * The session of the browser that sent the request. It is loaded on first use, and stored only when
- * you write to it. A request with an `Authorization: Bearer` header has an empty session, because
- * it must use its token instead of a cookie.
+ * you write to it. A request with an access token in the `Authorization` header has an empty
+ * session, because it must use its token instead of a cookie.
  */
 export interface Session {
   /** Returns the JSON value of a key, or undefined if the key is not set. */
@@ -149,7 +154,7 @@ export interface Application extends BaseApplication {
   auth(): Auth;
   /**
    * Signs a user out in every browser, for example after a password change. Returns the number of
-   * sessions that have ended.
+   * sessions that have ended: 0 in an application without accounts.
    *
    * @example
    * await application.endSessions({ provider: 'accounts', id: account.id });
@@ -160,8 +165,9 @@ export interface Application extends BaseApplication {
 /** An application that has not been started. It contains only data and functions. */
 export interface ApplicationDefinition extends Omit<BaseDefinition, 'register' | 'framework'> {
   /**
-   * Returns the account providers. If you set this function, the application also gets sessions,
-   * their CSRF check, and the routes `login` and `logout`.
+   * Returns the account providers. If you set this function, the application also gets sessions and
+   * their CSRF check. It also gets the routes `login`, `login_submit` and `logout`, unless it adds
+   * its own route `login`.
    */
   readonly accounts?: (services: {
     database: OpenedDatabase;

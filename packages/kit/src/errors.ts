@@ -1,4 +1,9 @@
-/** An error that determines the status of the response. The message appears only in the log. */
+/**
+ * An error that determines the status of the response. The message appears only in the log.
+ *
+ * @example
+ * throw new HttpError(404, 'No order has this number');
+ */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   /** The HTTP status of the response, from 400 to 599. */

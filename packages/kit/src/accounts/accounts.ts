@@ -2,8 +2,12 @@ import { isYes } from 'portico/extension';
 import type { AccountProvider, Accounts } from '../contracts.ts';
 
 /**
- * Combines all account providers into one object. Throws an error if two providers have the same
- * name.
+ * Combines all account providers into one object, without protection against password guessing. In
+ * an application, use `Application.accounts`, which has this protection. Throws an error if two
+ * providers have the same name.
+ *
+ * @example
+ * const user = await createAccounts([databaseAccounts(services)]).find(person);
  */
 export function createAccounts(providers: readonly AccountProvider[]): Accounts {
   const byName = new Map(providers.map((provider) => [provider.name, provider]));

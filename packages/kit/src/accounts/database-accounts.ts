@@ -26,7 +26,7 @@ export interface NewAccount {
   readonly password: string;
   /**
    * Whether the user has proved that they own the email address. Applications may rely on this
-   * value.
+   * value. Default: false.
    */
   readonly emailVerified?: boolean;
 }
@@ -159,7 +159,7 @@ class AccountTable implements AccountProvider {
 
   /**
    * Creates an account. Rejects if another account has the same email address, or if the email
-   * address or the name has more than 255 characters.
+   * address or the name has more than 255 characters or is not well-formed Unicode.
    */
   readonly create = async ({
     email,
@@ -185,7 +185,10 @@ class AccountTable implements AccountProvider {
     return toAccount(this.name, row);
   };
 
-  /** Suspends or reactivates an account. The change takes effect immediately in all processes. */
+  /**
+   * Suspends or reactivates an account. The change takes effect immediately in all processes. Does
+   * not end sessions: use `Application.endSessions`. Does nothing for an unknown account.
+   */
   readonly setActive = async (id: string, active: boolean): Promise<void> => {
     await this.#database.execute(
       'UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?',
@@ -281,6 +284,10 @@ class AccountTable implements AccountProvider {
 /**
  * Creates an account provider that stores accounts in the application's own database. Use it if
  * your application has no users table. Users sign in with their email address and password.
+ *
+ * @example
+ * const accounts = databaseAccounts({ database, passwordHasher });
+ * await accounts.create({ email: 'ada@example.com', name: 'Ada', password });
  */
 export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
   return new AccountTable(options);

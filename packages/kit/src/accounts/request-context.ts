@@ -87,6 +87,9 @@ export function runWithContext<T>(context: RequestContext, work: () => Promise<T
 /**
  * Returns the session of the current request. Throws outside a request, or if the application has
  * no accounts.
+ *
+ * @example
+ * await session().set('cart', [...cart, item]);
  */
 export function session(): Session {
   return current('session()').session ?? refuse('session()');
@@ -95,6 +98,9 @@ export function session(): Session {
 /**
  * Returns the object with which you can find the signed-in user, and sign users in and out. Throws
  * outside a request, or if the application has no accounts.
+ *
+ * @example
+ * const user = await auth().user();
  */
 export function auth(): Auth {
   return current('auth()').auth ?? refuse('auth()');

@@ -30,6 +30,9 @@ export interface FailedSignIn {
 /**
  * Thrown if too many sign-ins have failed. The password was not checked. The response has the
  * status 429.
+ *
+ * @example
+ * if (error instanceof SignInSlowedError) return waitPage(error.retryAfter);
  */
 export class SignInSlowedError extends HttpError {
   /** How many seconds the client must wait. */

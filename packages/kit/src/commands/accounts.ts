@@ -11,7 +11,10 @@ import {
 
 /**
  * Adds the commands `account:…`, which manage the accounts of an application that uses
- * `databaseAccounts`.
+ * `databaseAccounts` with its default name. They hash passwords with argon2id.
+ *
+ * @example
+ * export default defineApplication({ config, plugins, accounts, commands: accountCommands });
  */
 export const accountCommands: AddCommands = (program, context) => {
   for (const add of [addCreate, addList, addSuspend, addRestore, addGrant, addDeny])

@@ -1,6 +1,9 @@
 /**
  * Determines the status of an error response if no listener of `Event.EXCEPTION` returns a
  * response.
+ *
+ * @example
+ * const status = ErrorHandler.resolveStatusCode(exception);
  */
 export const ErrorHandler = {
   /**

@@ -42,6 +42,9 @@ const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 /**
  * Serves an application over HTTP. Rejects if it cannot listen, for example because another process
  * uses the port.
+ *
+ * @example
+ * const server = await listen(application, { port: 8080, hostname: '127.0.0.1' });
  */
 export async function listen(
   application: Application,
