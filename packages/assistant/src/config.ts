@@ -50,7 +50,7 @@ export interface AssistantConfigInput {
   readonly redirect_uris?: readonly string[] | undefined;
   /**
    * The scopes of the account-linking client. They must be the same as
-   * `mcp:oauth:scopes_supported`. Default: `['mcp:tools']`.
+   * `mcp:oauth:scopes_supported`, in the same order. Default: `['mcp:tools']`.
    */
   readonly user_scopes?: readonly string[] | undefined;
   /**

@@ -29,7 +29,10 @@ type Examination = (subject: Subject) => Promise<Findings> | Findings;
  * Checks everything that an assistant needs, and changes nothing. Sends requests directly to the
  * application, so it cannot check the network between the vendor and this server. Skips the listing
  * if `serverOnly` is true. Also checks the tools against the rules of each directory in
- * `directories`.
+ * `directories`. Throws if the application does not use the plugins `oauthServer()` and `mcp()`.
+ *
+ * @example
+ * const { healthy, checks } = await examineAssistant(application, { serverOnly: true });
  */
 export async function examineAssistant(
   application: Application,

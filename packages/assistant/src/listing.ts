@@ -7,6 +7,9 @@ export type Listing = Readonly<Record<string, unknown>>;
 /**
  * Returns every problem with `assistant:listing`, each with the path of the setting. An empty list
  * means that the listing can be exported. Does not fetch the images.
+ *
+ * @example
+ * for (const { key, message } of listingProblems(listing)) console.error(key, message);
  */
 export function listingProblems(listing: unknown): readonly ConfigurationProblem[] {
   if (!isMap(listing)) {
@@ -173,8 +176,11 @@ const listingSchema = z.object({
 // --- the export ----------------------------------------------------------------------------------
 
 /**
- * Returns the content of `addon-package/addon.json`: the listing and the URL of the MCP endpoint.
- * It contains no credentials.
+ * Returns the manifest of the add-on (version 1.0): the listing and the URL of the MCP endpoint. It
+ * contains no credentials. Does not check the listing: call `listingProblems` first.
+ *
+ * @example
+ * const manifest = addonManifest(listing, 'https://app.example/mcp');
  */
 export function addonManifest(
   listing: Listing,

@@ -13,8 +13,11 @@ const COMMANDS: readonly AddCommands[] = [addAssistantSetup, addAssistantDoctor]
 /**
  * Creates the voice-assistant plugin. Add it after `oauthServer()` and `mcp()`. The variables
  * `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and `ASSISTANT_NAME` set the issuer, the resource with the
- * audience, and the server's name. The plugin adds the commands `assistant:setup` and
- * `assistant:doctor`.
+ * audience, and the server's name. The application's configuration overrides them. The plugin adds
+ * the commands `assistant:setup` and `assistant:doctor`.
+ *
+ * @example
+ * const plugins = [oauthServer(), mcp(), assistant()];
  */
 export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
   return {
