@@ -13,8 +13,11 @@ import type { ResourceServer } from './server.ts';
 const tokens = new WeakMap<object, IntrospectedToken>();
 
 /**
- * Returns the token of a request that one of the guards has accepted. Throws an Error for other
- * requests.
+ * Returns the token of a request that one of the guards has accepted. `request` is the request of
+ * Express or Fastify, or `context.req.raw` of Hono. Throws an Error for other requests.
+ *
+ * @example
+ * const { subject } = tokenOf(req);
  */
 export function tokenOf(request: object): IntrospectedToken {
   const token = tokens.get(request);
@@ -114,8 +117,10 @@ function sentRequest(
 }
 
 /**
- * Protects a route in Express: `app.get('/orders', expressGuard(resource, 'orders:read'),
- * handler)`.
+ * Protects a route in Express 4 or 5. Rejected requests get the response of `authorize`.
+ *
+ * @example
+ * app.get('/orders', expressGuard(resource, 'orders:read'), listOrders);
  */
 export function expressGuard(resource: ResourceServer, scope: string) {
   return async (
@@ -147,8 +152,10 @@ export function expressGuard(resource: ResourceServer, scope: string) {
 }
 
 /**
- * Protects a route in Fastify: `fastify.get('/orders', { onRequest: fastifyGuard(resource,
- * 'orders:read') }, handler)`.
+ * Protects a route in Fastify. Rejected requests get the response of `authorize`.
+ *
+ * @example
+ * fastify.get('/orders', { onRequest: fastifyGuard(resource, 'orders:read') }, listOrders);
  */
 export function fastifyGuard(resource: ResourceServer, scope: string) {
   return async (request: GuardedRequest, reply: FastifyAnswer): Promise<void> => {
@@ -169,8 +176,11 @@ export function fastifyGuard(resource: ResourceServer, scope: string) {
 }
 
 /**
- * Protects a route in Hono: `app.get('/orders', honoGuard(resource, 'orders:read'), handler)`. Get
- * the token with `tokenOf(context.req.raw)`.
+ * Protects a route in Hono. Rejected requests get the response of `authorize`. Get the token with
+ * `tokenOf(context.req.raw)`.
+ *
+ * @example
+ * app.get('/orders', honoGuard(resource, 'orders:read'), listOrders);
  */
 export function honoGuard(resource: ResourceServer, scope: string) {
   return async (

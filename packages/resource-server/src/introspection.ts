@@ -10,7 +10,7 @@ export interface IntrospectedToken {
    * report it.
    */
   readonly expiresAt: number | null;
-  /** The id of the client that got the token. */
+  /** The id of the client that got the token. Empty if the response does not contain it. */
   readonly clientId: string;
   /** The token's current scopes. */
   readonly scopes: readonly string[];
