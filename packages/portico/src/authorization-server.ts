@@ -93,14 +93,15 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   readonly keys: KeyRing;
   /**
    * Returns the authorization request that sent this browser to your sign-in page. `returnTo` is
-   * the URL to which your page sends the user after the sign-in. Throws if the host does not have
+   * the path to which your page sends the user after the sign-in. Rejects if the host does not have
    * `tellsWhoWaits`.
    *
    * Returns null in these cases:
    *
-   * - `returnTo` is not a URL of the authorization endpoint.
+   * - `returnTo` is not a path of the authorization endpoint with a `request_id`.
    * - The request was sent by another browser, or is older than `consent_ttl`.
    * - Another request has sent this browser to your sign-in page in the meantime.
+   * - The sign-in page is on another origin, or the client is unknown.
    */
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /**
@@ -109,7 +110,7 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    *
    * Portico ends the access of the clients that the person signed in to during an ended session,
    * and notifies these clients (docs/signing-out.md). Rejects if the database cannot be reached:
-   * call the method again in this case. Throws if the session or the person is invalid.
+   * call the method again in this case. Also rejects if the session or the person is invalid.
    *
    * @example
    * await server.sessionEnded({ session: request.session.id });
@@ -151,8 +152,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   resource(url: string): ProtectedApi;
   /**
    * Tells the server that your application has mounted it. The mount for each framework calls this
-   * method. With `APP_ENV=dev`, the server then prints a warning to standard error if migrations
-   * are missing.
+   * method. In development (`APP_ENV=dev`, or the option `showsDetails`), the server then emits a
+   * process warning if migrations are missing.
    */
   mounted(): void;
   /**

@@ -190,7 +190,11 @@ export interface OAuthServerConfigInput {
    * A function that returns claims about a user, in addition to the claims in the user's profile.
    */
   readonly claims?: ClaimsMapper | undefined;
-  /** The directory that contains the signing keys. Default: `storage/oauth/keys`. */
+  /**
+   * The directory that contains the signing keys. A relative path starts at the application's
+   * folder. The default path is in the storage folder (`STORAGE_DIR`). Default:
+   * `storage/oauth/keys`.
+   */
   readonly key_path?: string | undefined;
   /** How long an access token is valid, in seconds. Default: 3600. */
   readonly access_token_ttl?: number | undefined;

@@ -36,8 +36,11 @@ export type RegistrationErrorCode = 'invalid_redirect_uri' | 'invalid_client_met
 
 /**
  * Thrown to refuse a request and tell the client why. The message becomes `error_description`, so
- * it must be plain ASCII without quotes (RFC 6749 section 5.2). It must not contain text from the
- * request.
+ * it must be plain ASCII without quotes and backslashes (RFC 6749 section 5.2). It must not contain
+ * text from the request.
+ *
+ * @example
+ * throw new OAuthError('invalid_grant', 'The code is not valid.', 'the code has expired');
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
@@ -231,8 +234,8 @@ export interface BearerErrorCodes {
   /** The token does not have the required scope. */
   readonly insufficient_scope: true;
   /**
-   * The user does not have the permission, so another token would not help. Used only with
-   * `oauth_server:challenge`.
+   * The user does not have the permission, so another token would not help. Used only if challenges
+   * link to metadata (`oauth_server:challenge`, or `challenge` of a resource).
    */
   readonly access_denied: true;
 }
@@ -242,13 +245,17 @@ export type BearerErrorCode = keyof BearerErrorCodes;
 
 /**
  * Thrown if a request to a protected resource has no token, or a token that does not allow the
- * request.
+ * request (RFC 6750 section 3).
+ *
+ * @example
+ * if (error instanceof BearerError) return bearerErrorResponse(error);
  */
 export class BearerError extends Error {
   override readonly name = 'BearerError';
   /**
-   * The value of the parameter `error` in the response. If the request contains no token, the
-   * response contains no `error` (RFC 6750 section 3.1).
+   * The error code in the challenge and in the body of the response. If the request contains no
+   * token (`missing_token`), the challenge contains no code (RFC 6750 section 3.1), and the body
+   * contains `invalid_token`.
    */
   readonly code: BearerErrorCode;
   /** The scope that the request requires. Null if any valid token is sufficient. */
@@ -311,6 +318,9 @@ const BEARER_MESSAGES: Readonly<Partial<Record<BearerErrorCode, string>>> = {
 /**
  * Thrown if a client cannot be registered as requested. The message tells the requester the reason,
  * in one line.
+ *
+ * @example
+ * if (error instanceof RegistrationError) return context.fail(error.message);
  */
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
@@ -319,6 +329,9 @@ export class RegistrationError extends Error {
 /**
  * Thrown if an administrator's request is malformed or names something that does not exist. The
  * message states the reason, in one line.
+ *
+ * @example
+ * if (error instanceof AccessError) return context.fail(error.message);
  */
 export class AccessError extends Error {
   override readonly name = 'AccessError';

@@ -85,9 +85,9 @@ export interface Feature<Config = OAuthServerConfig> {
   /** Returns the problems of settings that are valid by themselves but cannot be combined. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
   /**
-   * Returns the migrations of the feature's own tables, in order. Returns an empty list if the
-   * feature is off. The name of a migration consists of `oauth_server_`, the feature's name and a
-   * number, for example `oauth_server_device_0001_codes`. Never change a migration that has been
+   * Returns the migrations of the feature's own tables. Returns an empty list if the feature is
+   * off. The name of a migration consists of `oauth_server_`, the feature's name, four digits and a
+   * word, for example `oauth_server_device_0001_codes`. Never change a migration that has been
    * released.
    */
   migrations?(config: Config): readonly Migration[];
@@ -410,7 +410,14 @@ export interface Parts {
 
 /**
  * Defines a feature. Its functions receive the section `oauth_server`, including the keys from the
- * feature's `config`.
+ * feature's `config`. Pass the feature to `oauthServer()` or `createAuthorizationServer()`.
+ *
+ * @example
+ * const maintenance = defineFeature({
+ *   name: 'maintenance',
+ *   config: { maintenance: z.boolean().default(false) },
+ *   start: (server, { maintenance: isOn }) => (isOn ? { issuanceCheck: refuseAll } : {}),
+ * });
  */
 export function defineFeature<Shape extends ConfigShape>(
   feature: Feature<OAuthServerConfig & ConfigOf<Shape>> & { readonly config?: Shape },

@@ -60,8 +60,9 @@ export interface Telemetry {
    */
   begin(task: MeasuredTask, request: Request | null): Measurement;
   /**
-   * Called after an endpoint has responded with this status. Also called for routes of your
-   * application that use `token()`.
+   * Called after an endpoint has responded with this status. For routes of your application that
+   * use `token()`, called with the endpoint `token()` only if the token cannot be looked up, for
+   * example because the store does not respond.
    */
   answered(endpoint: string, status: number): void;
   /**
@@ -71,7 +72,7 @@ export interface Telemetry {
   tokenIssued(grantType: string, kind: TokenKind): void;
   /**
    * Called when the server rejects a request. `reason` is one of a fixed set of codes, for example
-   * `invalid_grant`.
+   * `invalid_grant`. For a request that `token()` rejects, `endpoint` is `token()`.
    */
   refused(endpoint: string, reason: string): void;
   /** Called when a client uses an authorization code or a refresh token for the second time. */

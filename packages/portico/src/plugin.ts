@@ -49,7 +49,10 @@ export interface OAuthServerPluginOptions<Context = unknown> {
    * source. Tests can pass another source.
    */
   readonly random?: () => number;
-  /** Settings for the requests that fetch client documents. Defaults to the system's settings. */
+  /**
+   * The settings for requests to other servers, for example for client documents, keys and logos.
+   * Default: the system's settings.
+   */
   readonly outbound?: OutboundOptions;
   /**
    * Your own features, in addition to Portico's (docs/extending.md). Their configuration keys go
@@ -66,7 +69,11 @@ export interface OAuthServerPluginOptions<Context = unknown> {
 /**
  * Creates the plugin that turns a kit application into an authorization server. The plugin adds the
  * section `oauth_server`, the migrations, the console commands, and `token()` for your own routes.
- * It also adds the endpoints, unless `oauth_server:routes` is false.
+ * It also adds the endpoints, unless `oauth_server:routes` is false. Without the kit, the option
+ * `host` is required: `startApplication` then throws a ConfigurationError if it is missing.
+ *
+ * @example
+ * export default defineApplication({ config, plugins: [oauthServer({ host })] });
  */
 export function oauthServer<Context = unknown>({
   host,

@@ -17,6 +17,10 @@ const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
 /** Matches the last word of a shortened text. This word may be the beginning of a secret. */
 const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
+/**
+ * Quotes an untrusted text for the log. Shortens it to 200 characters, escapes invisible
+ * characters, and replaces parts that are as long as a secret with `[…]`.
+ */
 export function quoted(text: string): string {
   const cut =
     text.length > MOST_CHARACTERS

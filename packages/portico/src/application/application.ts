@@ -40,6 +40,9 @@ import type { ApplicationInput, ConfigInput, NoSections } from './typed-configur
 /**
  * Describes an application. It opens no files or connections until it starts. TypeScript reports
  * configuration keys that neither Portico, nor a plugin, nor `configuration` declares.
+ *
+ * @example
+ * export default defineApplication({ config, plugins: [oauthServer({ host })] });
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -50,11 +53,14 @@ export function defineApplication<
 }
 
 /**
- * Returns the migrations that the application needs, in order: first those of the framework, then
- * those of the plugins and of the application.
+ * Returns the migrations that the application needs: those of the framework, of the plugins and of
+ * the application. `migrate` applies them in the order of their names.
  *
  * `config` is the validated configuration, as in `Application.config`. Without `config`, omits
  * migrations that only some settings need.
+ *
+ * @example
+ * await migrate(database, migrationsOf(definition, application.config));
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -100,6 +106,9 @@ export interface StartOptions {
  * database, and calls `register` of each plugin and of the application. Throws a ConfigurationError
  * that lists every problem with the configuration. If the start fails, closes everything it has
  * opened.
+ *
+ * @example
+ * const application = await startApplication(definition);
  */
 export async function startApplication(
   definition: ApplicationDefinition,

@@ -170,6 +170,9 @@ export function applicationName(config: ConfigMap, publicUrl: string): string {
  *   earlier one stay.
  * - All other values replace the earlier value.
  * - The value undefined changes nothing.
+ *
+ * @example
+ * mergeConfig({ list: ['a', 'b'] }, { list: ['c'] }); // { list: ['c', 'b'] }
  */
 export function mergeConfig(...layers: readonly ConfigMap[]): ConfigMap {
   return layers.reduce<ConfigMap>((under, over) => mergeMaps(under, over), {});

@@ -42,7 +42,10 @@ export interface ApplicationDefinition {
    * you mount Portico into your application.
    */
   readonly framework?: Framework;
-  /** The migrations of the application. They are applied after those of the plugins. */
+  /**
+   * The migrations of the application. Those of the framework, the plugins and the application are
+   * applied together, in the order of their names.
+   */
   readonly migrations?: readonly Migration[];
   /**
    * Receives the measurements of plugins, for example `opentelemetry()` from `portico/telemetry`.

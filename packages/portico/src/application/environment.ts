@@ -5,7 +5,11 @@ import type { Environment } from './config-map.ts';
 
 /**
  * Returns the environment of an application. Variables of the process override those in the file
- * `.env` in the application's folder. If `.env.local` exists, it is read instead of `.env`.
+ * `.env` in the application's folder. If `.env.local` exists, it is read instead of `.env`. `base`
+ * replaces the variables of the process. Changes nothing in `process.env`.
+ *
+ * @example
+ * const { DATABASE_URL } = loadEnvironment(import.meta.dirname);
  */
 export function loadEnvironment(directory: string, base: Environment = withoutLent()): Environment {
   const file = ['.env.local', '.env']

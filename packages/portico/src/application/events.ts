@@ -1,7 +1,12 @@
 import type { Log } from '@portico/sql';
 import type { Events } from './started-application.ts';
 
-/** The names of the two host hooks and of the kit's events. Plugins emit further events. */
+/**
+ * The names of the two host hooks and of the kit's events. Plugins emit further events.
+ *
+ * @example
+ * application.events.on(Event.SIGN_IN_FAILED, (failed: FailedSignIn) => count(failed.address));
+ */
 export const Event = {
   /**
    * The hook for exceptions. A listener receives the exception, and can return the response to

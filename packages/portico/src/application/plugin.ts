@@ -54,9 +54,10 @@ export interface Plugin<Sections extends object = UntypedSections> {
     place: Omit<BrandedPlace, 'application'>,
   ) => FoundBranding;
   /**
-   * The plugin's migrations, in order. A function receives the configuration, and returns the
-   * migrations that this configuration needs. If the configuration is not known, the function
-   * receives an empty one, and returns the migrations that every configuration needs.
+   * The plugin's migrations. They are applied in the order of their names. A function receives the
+   * configuration, and returns the migrations that this configuration needs. If the configuration
+   * is not known, the function receives an empty one, and returns the migrations that every
+   * configuration needs.
    */
   readonly migrations: readonly Migration[] | ((config: ConfigMap) => readonly Migration[]);
   /** The absolute path of the folder with the plugin's default views, or null if it has none. */

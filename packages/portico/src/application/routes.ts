@@ -32,9 +32,9 @@ export interface Route {
    */
   readonly path: string;
   /**
-   * If true, this route is skipped when another route has the same path, with any method, or has
-   * placeholders and answers the path and one of the methods. Only routes of plugins can set this
-   * property.
+   * If true, this route is skipped when another route has the same name, the same path with any
+   * method, or placeholders that match the path and one of the methods. Plugins use this property
+   * for routes that the application may replace.
    */
   readonly yields?: true;
   /**

@@ -43,7 +43,7 @@ export interface Application {
    * `database_connection_lifetime`. Null if Portico opens no such connections.
    */
   readonly pool: { readonly size: number; readonly lifetime: number } | null;
-  /** Returns all migrations of the application and its plugins, in order, with their states. */
+  /** Returns all migrations of the application and its plugins, sorted by name. */
   migrations(): Promise<readonly MigrationState[]>;
   /**
    * Returns the SQL of all missing migrations, so that you can apply them with another tool.
@@ -92,7 +92,8 @@ export interface Application {
   middleware(middleware: Middleware): void;
   /**
    * Returns the path of a named route, as browsers request it. Replaces the path's placeholders
-   * with percent-encoded values. Throws if there is no route with this name.
+   * with percent-encoded values. Throws if there is no route with this name, or if a placeholder
+   * has no value.
    */
   path(name: string, parameters?: RouteParameters): string;
   /** Whether a route with this name exists. */

@@ -48,7 +48,10 @@ export interface AuthorizationServerOptions<Context = unknown> {
    * may be on loopback. Default: false.
    */
   readonly showsDetails?: boolean;
-  /** The settings for fetching client documents. Default: the system's settings. */
+  /**
+   * The settings for requests to other servers, for example for client documents, keys and logos.
+   * Default: the system's settings.
+   */
   readonly outbound?: OutboundOptions;
   /**
    * Measures the server, for example `opentelemetry()` from `portico/telemetry`. Default: nothing

@@ -39,8 +39,14 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServerOptions } from './authorization-server-options.ts';
 
 /**
- * Creates an authorization server, without accessing the database. `key_path` must be absolute.
- * Throws a ConfigurationError if settings are invalid.
+ * Creates an authorization server, without accessing the database. A relative `key_path` starts at
+ * the working directory of the process, so use an absolute one. Throws a ConfigurationError if
+ * settings cannot be combined, and an Error if `publicUrl` is not a URL or a path in the host is
+ * not a path.
+ *
+ * @example
+ * const config = oauthServerConfiguration.parse({ name: 'Shop', scopes, key_path });
+ * const server = createAuthorizationServer({ publicUrl, config, host, database });
  */
 export function createAuthorizationServer<Context = unknown>(
   options: AuthorizationServerOptions<Context>,

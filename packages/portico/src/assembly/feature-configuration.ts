@@ -18,7 +18,11 @@ export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerC
 
 /**
  * The schema of the section `oauth_server`. It validates the section and fills in default values.
- * Times are in seconds.
+ * Times are in seconds. `parse` throws zod's error. `startApplication` reports every problem in a
+ * ConfigurationError instead.
+ *
+ * @example
+ * const config = oauthServerConfiguration.parse({ name: 'Shop', scopes, key_path });
  */
 export const oauthServerConfiguration: OAuthServerConfiguration = configurationWith([]);
 
@@ -26,8 +30,7 @@ export const oauthServerConfiguration: OAuthServerConfiguration = configurationW
  * Returns a schema like `oauthServerConfiguration` that also accepts the keys of your own features.
  *
  * @example
- * const config = configurationWith([maintenance]).parse({ name: 'My app', scopes: {}, maintenance:
- * true });
+ * const config = configurationWith([maintenance]).parse({ name: 'Shop', scopes });
  */
 export function configurationWith(own: readonly Feature[]): OAuthServerConfiguration {
   const features = featuresWith(own);

@@ -2,8 +2,11 @@ import type { Log } from '@portico/sql';
 import type { PersonReference } from '../person.ts';
 
 /**
- * The name of the event that the application emits for each AuditEvent. Listen with
- * `application.events.on(AUDIT, (event) => …)`.
+ * The name of the event that the application emits for each AuditEvent. If the host has its own
+ * method `audit`, the application emits no such events.
+ *
+ * @example
+ * application.events.on(AUDIT, (event: AuditEvent) => store(event));
  */
 export const AUDIT = 'oauth_server.audit';
 

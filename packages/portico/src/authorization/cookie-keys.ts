@@ -88,6 +88,10 @@ export class CookieSealer implements Sealer {
  * Encrypts strings that browsers store for this installation. Every process of the installation can
  * encrypt and decrypt them. The keys are the same as for cookies, but the names are not valid
  * cookie names. So Portico never accepts such a string as a cookie.
+ *
+ * @example
+ * const state = await server.sealing.seal('checkout', JSON.stringify(cart));
+ * const sent = await server.sealing.open('checkout', state);
  */
 export class Sealing {
   readonly #server: Server;

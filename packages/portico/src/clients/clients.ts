@@ -83,6 +83,13 @@ const LONGEST_OVERLAP = 365 * 86_400;
  * The clients of this server, for console commands and plugins. Methods that change a client take
  * `acting`, the administrator who makes the change. The audit event names this administrator.
  * Without `acting`, it names no administrator.
+ *
+ * @example
+ * const { client, secret } = await server.clients.create({
+ *   name: 'Report tool',
+ *   scopes: ['orders:read'],
+ *   grants: ['client_credentials'],
+ * });
  */
 export class Clients {
   readonly #server: Server;
@@ -138,7 +145,10 @@ export class Clients {
     return { client, secret, created: true };
   }
 
-  /** Returns the client, even if it is revoked. Returns null for an unknown id. */
+  /**
+   * Returns the client, even if it is revoked. Returns null for an unknown id, and for a
+   * self-registered client that has expired.
+   */
   async find(clientId: string): Promise<Client | null> {
     const { store, clock } = this.#server;
     const client = await store.clients.findClient(clientId);

@@ -22,11 +22,11 @@ export interface InitialAccessTokens {
 
 /** The options for a new initial access token. */
 export interface NewInitialAccessToken {
-  /** How many clients can register with the token. Defaults to 1. */
+  /** How many clients can register with the token, from 1 to 1000000. Defaults to 1. */
   readonly uses?: number;
-  /** How long the token is valid, in seconds. Defaults to 86400 (one day). */
+  /** How long the token is valid, in seconds, up to one year. Defaults to 86400 (one day). */
   readonly lifetime?: number;
-  /** A note that says who the token is for. Defaults to no note. */
+  /** A note of one line that says who the token is for, up to 200 characters. Defaults to none. */
   readonly note?: string;
 }
 

@@ -4,8 +4,11 @@ import type { ExaminedApplication } from '../examination.ts';
 
 /**
  * Examines every part of a configured server without changing anything. If a part cannot be
- * examined, its check fails. Without `online`, does not examine the running process or the proxies
- * in front of it.
+ * examined, its check fails or is skipped. Without `online`, does not examine the running process
+ * or the proxies in front of it.
+ *
+ * @example
+ * const { healthy, checks } = await examine(application, server, { online: true });
  */
 export async function examine(
   application: ExaminedApplication,

@@ -7,6 +7,9 @@ export const OAUTH_SERVER = 'oauth_server';
 /**
  * Returns the authorization server of an application that has been started. Throws if the
  * application does not use the plugin.
+ *
+ * @example
+ * const server = authorizationServerOf(await startApplication(definition));
  */
 export function authorizationServerOf(application: {
   readonly services: ReadonlyMap<string, unknown>;

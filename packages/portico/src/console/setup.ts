@@ -27,6 +27,9 @@ export interface SetupReport {
  * Throws a KeyRotationError if applications have received ID tokens but no key exists. In that
  * case, the key was lost, and creating a new key would hide the loss. Also rejects if no key exists
  * and the store does not respond.
+ *
+ * @example
+ * const { missing } = await setUpServer(application, server, { by: 'console' });
  */
 export async function setUpServer(
   application: ExaminedApplication,

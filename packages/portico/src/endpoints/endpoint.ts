@@ -14,8 +14,8 @@ import type { Operations } from './operation.ts';
 import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
 
 /**
- * An endpoint of the server. A mount passes all requests for the endpoint's path to it.
- * `csrf_exempt_routes` contains the endpoint's name.
+ * An endpoint of the server. A mount passes all requests for the endpoint's path to it. If the
+ * endpoint handles POST, `csrf_exempt_routes` contains its name.
  */
 export interface Endpoint {
   /** The endpoint's name, for example `oauth_server_token`. */

@@ -32,6 +32,7 @@ export interface ProtectedRoutes {
    * - The request is refused or fails, so Portico writes a log line about it.
    * - The token is bound to a key, so its proof must match the method and path of the request.
    *   Without `request`, Portico refuses such tokens.
+   * - Portico stores an audit event about the request, and writes the request's id into it.
    *
    * Portico passes `context` to the methods of the host.
    */
@@ -42,7 +43,9 @@ export interface ProtectedRoutes {
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
   /**
    * Runs a handler of your application so that `token()` works in it. If `token()` refuses the
-   * request, returns a 401 or 403 response. Portico passes `context` to the methods of the host.
+   * request, returns a 401 or 403 response. If the token cannot be looked up, returns a 503 or 500
+   * response without calling the handler. Rejects if the handler fails in any other way. Portico
+   * passes `context` to the methods of the host.
    */
   withToken(request: Request, next: () => Promise<Response>, context?: unknown): Promise<Response>;
 }

@@ -17,8 +17,8 @@ export interface EndpointDescription {
    */
   readonly forPeople?: boolean;
   /**
-   * Whether the endpoint only reads data. If so, all reads for a request use the same database
-   * snapshot.
+   * Whether the endpoint only reads data. If so, the store may combine the reads for a request
+   * (`Database.readTogether`).
    */
   readonly onlyReads?: boolean;
   /**

@@ -66,6 +66,10 @@ export type RevokesAlso = (revoked: Details | undefined, other: Details | undefi
 /**
  * Lists authorizations and ends clients' access. Console commands and administration pages use this
  * class.
+ *
+ * @example
+ * const { items } = await server.access.list({ person });
+ * await server.access.revokePerson(person, { by: 'console' });
  */
 export class Access {
   readonly #server: Server;
@@ -103,6 +107,9 @@ export class Access {
    * Ends an authorization with all of its codes and tokens. When the promise resolves, the server
    * no longer accepts these codes and tokens. Throws an AccessError if no authorization has this
    * id.
+   *
+   * With `oauth_server:jwt_bearer_grant`, also ends the access that organizations gave this client
+   * to this person's account. They cannot give it again until an administrator allows it.
    */
   async revokeAuthorization(id: string, acting?: Acting): Promise<RevokedAuthorization> {
     return this.#revoke(await this.#requireHolder(id), acting);

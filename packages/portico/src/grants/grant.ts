@@ -25,9 +25,12 @@ export interface TokenResponse {
   readonly expires_in: number;
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
-  /** The refresh token. Missing if the client is not registered for the grant `refresh_token`. */
+  /**
+   * The refresh token. Missing if the client is not registered for the grant `refresh_token`, and
+   * always for client credentials and for assertions from organizations.
+   */
   readonly refresh_token?: string;
-  /** The ID token. Present if the scopes include `openid`. */
+  /** The ID token. Present if the token was issued for a user and its scopes include `openid`. */
   readonly id_token?: string;
 }
 

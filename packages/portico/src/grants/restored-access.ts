@@ -2,7 +2,7 @@ import { actedBy } from '../auditing/audit.ts';
 import type { Server } from '../server.ts';
 import { BATCH, inSteps, type Lasting } from '../store/batches.ts';
 
-/** What `endAllAccess` ended. */
+/** What `Access.endAll` ended. */
 export interface EndedAccess {
   /**
    * How many authorizations this call ended, with all of their codes, refresh tokens and access

@@ -42,7 +42,11 @@ const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
  * frees only larger blocks immediately (decision 13).
  *
  * Networks take turns, so many hashes for one network delay only that network. `network` returns
- * the current network. It is not called if `runAsCaller` has set a caller.
+ * the current network. It is not called if `runAsCaller` has set a caller. If 100 hashes of one
+ * network or 200 in total already wait, the hasher rejects with an OverloadedError.
+ *
+ * @example
+ * const host = { ...accounts, passwordHasher: argon2idHasher({ memory: 65_536 }) };
  */
 export function createArgon2id(
   options: Argon2idOptions = {},

@@ -51,8 +51,9 @@ export interface Host<Context = unknown> {
   readonly loginUrl: string | ((returnTo: string, context: Context) => string);
   /**
    * Whether your sign-in page shows which application the person is signing in for. If true,
-   * Portico stores this information in an encrypted cookie for the path of `loginUrl`. Your page
-   * reads the cookie with `AuthorizationServer.waitingFor`. Default: false.
+   * Portico stores this information in an encrypted cookie for the path of `loginUrl`, unless that
+   * page is on another origin. Your page reads the cookie with `AuthorizationServer.waitingFor`.
+   * Default: false.
    */
   readonly tellsWhoWaits?: boolean;
   /**
@@ -74,9 +75,9 @@ export interface Host<Context = unknown> {
   /**
    * The URL of your page where a signed-in person authenticates again. After that, the page must
    * redirect to `returnTo`, a path in your application. If you set a path instead of a function,
-   * for example `/login/again`, Portico adds two parameters: `returnTo` as `return_to`, and the
-   * levels of assurance that the client requests as `acr_values`. Required for
-   * `oauth_server:reauthentication`.
+   * for example `/login/again`, Portico adds `returnTo` as the parameter `return_to`. If the client
+   * requests levels of assurance, Portico also adds them as `acr_values`, separated by spaces.
+   * Required for `oauth_server:reauthentication`.
    */
   readonly reauthenticateUrl?:
     string | ((returnTo: string, asked: AskedAuthentication, context: Context) => string);

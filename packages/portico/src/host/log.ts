@@ -54,7 +54,11 @@ const isSecret = (key: string) => SECRET_KEYS.has(key.toLowerCase());
 
 /**
  * Opens a log that writes one JSON object per line. In messages, replaces `{placeholders}` with
- * values from the context. Opens the file immediately.
+ * values from the context. Opens the file immediately, and throws if that fails.
+ *
+ * @example
+ * const log = openLog({ file: 'stdout' });
+ * log.info('The job {job} has ended', { job });
  */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const descriptor = STREAMS[file] ?? openToAppend(file);

@@ -3,6 +3,9 @@
  * Returns `home` (by default `/`) for any value that could be a URL of another host, for example
  * `//evil.example`, `/\evil.example` or an absolute URL. Also returns `home` for a value that is
  * not a string, because some body parsers return objects for form fields.
+ *
+ * @example
+ * response.redirect(303, returnPath(request.body.return_to));
  */
 export function returnPath(value: unknown, home = '/'): string {
   // Reject tabs, line breaks and backslashes, because browsers remove tabs and line breaks and

@@ -37,6 +37,10 @@ export interface KeyRingParts extends KeySources {
  * Each key is a file that never changes. The server publishes all keys and signs with the newest
  * key of each algorithm. All processes start to use a new key without a restart. If an algorithm
  * has a KeySigner, the server signs with the KeySigner instead of the files.
+ *
+ * @example
+ * if ((await server.keys.active()) === null) await server.keys.generate('RS256');
+ * await server.keys.rotate({ ifOlderThan: 90 * 86_400 });
  */
 export class KeyRing {
   /** The algorithms with which the server can sign. */

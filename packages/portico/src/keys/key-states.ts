@@ -29,8 +29,8 @@ export interface KeyDescription {
   /** When the key stopped signing. Null if the key is not retired or the time is unknown. */
   readonly retiredAt: number | null;
   /**
-   * When `rotate` may remove the key. By then, all ID tokens that the key signed have expired, and
-   * no cache contains one. Null if unknown.
+   * When `rotate` may remove the key. By then, all ID tokens that the key signed have expired. Null
+   * if the key is not retired, if it is a KeySigner, or if the time is unknown.
    */
   readonly removableAt: number | null;
   /** The path of the key's file. Null for a KeySigner. */

@@ -22,8 +22,8 @@ export interface KeySigner {
   /** The id of the key in the key set and in ID tokens. It can be any string but must be unique. */
   readonly kid: string;
   /**
-   * The public key (RFC 7517): RSA with at least 2048 bits, P-256, or Ed25519. The server never
-   * publishes private members.
+   * The public key (RFC 7517): RSA with at least 2048 bits, P-256, or Ed25519. If it contains the
+   * private key, the server does not start.
    */
   readonly publicJwk: JWK;
   /**

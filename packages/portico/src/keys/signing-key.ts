@@ -20,7 +20,8 @@ export interface SigningKey {
   readonly createdAt: number;
   /**
    * When the key starts to sign, in milliseconds since 1970. It signs until the next key of its
-   * algorithm starts. For a key that was not staged, this is when it was generated.
+   * algorithm starts. For a key that was not staged, this is when it was generated. 0 for a
+   * KeySigner without `signsFrom`.
    */
   readonly signsFrom: number;
   /**
@@ -79,6 +80,9 @@ export class SignerError extends Error {
 /**
  * Thrown if a change to the keys fails. The message explains in one line what went wrong and what
  * was not done.
+ *
+ * @example
+ * if (error instanceof KeyRotationError) log.warning(error.message);
  */
 export class KeyRotationError extends Error {
   override readonly name = 'KeyRotationError';

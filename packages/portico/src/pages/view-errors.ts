@@ -12,8 +12,8 @@ export interface ViewProblem {
 }
 
 /**
- * Thrown if a view cannot be compiled or rendered. The message starts with the file and the line.
- * The cause is the original error.
+ * Thrown if a view cannot be compiled or rendered. The message starts with the file and, if known,
+ * the line. The cause is the original error.
  */
 export class ViewError extends Error implements ViewProblem {
   override readonly name = 'ViewError';

@@ -9,8 +9,9 @@ import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-e
 export interface Views {
   /**
    * Renders a view by name, for example `oauth/consent`. Uses the application's own file with this
-   * name if there is one. `t` and `markup` default to English. Throws a ViewError with the file and
-   * line if the view cannot be compiled or rendered.
+   * name if there is one. `t` and `markup` default to English. Rejects with a ViewError with the
+   * file and line if the view cannot be compiled or rendered, and with another Error if there is no
+   * such view.
    */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
   /** Returns the problems of all views that cannot be compiled, in all folders. */
@@ -66,6 +67,9 @@ export const BUILT_IN_VIEWS = builtInFolder(
  * The output is escaped. Templates are compiled once. All files are read at the start. If a
  * deployment replaces them, this process still uses the views of the release that it runs (decision
  * 22).
+ *
+ * @example
+ * const html = await createViews([path.resolve('views')]).render('orders', { orders });
  */
 export function createViews(
   given: readonly string[],

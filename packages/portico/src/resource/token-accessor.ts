@@ -14,18 +14,23 @@ export interface TokenMembers {}
  */
 export interface TokenAccessor extends TokenMembers {
   /**
-   * Requires a usable token with any scope. Otherwise, throws an error that becomes a 401 response.
+   * Requires a usable token with any scope. Otherwise, throws a BearerError that becomes a 401
+   * response.
    */
   requireUsable(): void;
   /**
    * Requires a usable token with this scope. If the token was issued for a user, the user must
    * still have the scope's permission.
    *
-   * If there is no usable token, throws an error that becomes a 401 response. If the token is not
-   * sufficient, throws an error that becomes a 403 response.
+   * If there is no usable token, throws a BearerError that becomes a 401 response. If the token is
+   * not sufficient, throws a BearerError that becomes a 403 response. Throws another Error if the
+   * server does not offer the scope, because this is a mistake in your code.
    */
   requireScope(scope: string): void;
-  /** Returns whether `requireScope` would succeed. */
+  /**
+   * Returns whether the token has this scope and its user still has the permission. Throws an Error
+   * if the server does not offer the scope.
+   */
   can(scope: string): boolean;
   /**
    * Returns the account of the user that the token was issued for. Returns null if there is no
@@ -46,6 +51,10 @@ const requests = new AsyncLocalStorage<TokenAccessor>();
 /**
  * Returns the access token of the current request. Throws outside a request that the server's
  * middleware handles.
+ *
+ * @example
+ * token().requireScope('orders:read');
+ * const user = token().user();
  */
 export function token(): TokenAccessor {
   const accessor = requests.getStore();

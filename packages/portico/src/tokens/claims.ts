@@ -117,7 +117,10 @@ export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): re
  *
  * A claim is dropped unless one of the granted scopes releases it. Scopes release the claims of
  * OpenID Connect Core section 5.4, and the claims that `oauth_server:scopes` lists for them under
- * `claims`. Each dropped claim is logged once.
+ * `claims`. A claim that no scope of the server releases is logged once.
+ *
+ * @example
+ * const claims: ClaimsMapper = (user) => ({ locale: localeOf(user.reference.id) });
  */
 export type ClaimsMapper = (
   user: UserInterface,

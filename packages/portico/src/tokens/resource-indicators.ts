@@ -11,7 +11,10 @@ import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 export interface ResourceDescription {
   /** The resource indicator (RFC 8707 section 2). Requests must contain exactly this string. */
   readonly resource: string;
-  /** The scopes that clients can request for this resource, in addition to the identity scopes. */
+  /**
+   * The scopes that clients can request for this resource, in addition to `openid`, `profile` and
+   * `email`.
+   */
   readonly scopes: readonly string[];
   /** The resource's name for users. Null if it has no name. */
   readonly label: string | null;

@@ -127,7 +127,10 @@ export function refusalReply(error: unknown): Reply | null {
 
 /**
  * Returns the response to a request without a sufficient token: 400, 401 or 403, with a challenge
- * unless the error is `access_denied`.
+ * unless the error is `access_denied` (RFC 6750 section 3).
+ *
+ * @example
+ * if (error instanceof BearerError) return bearerErrorResponse(error);
  */
 export function bearerErrorResponse(error: BearerError): Response {
   return toResponse(withRequestIdField(bearerErrorReply(error), error.requestId));

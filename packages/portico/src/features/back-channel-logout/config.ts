@@ -8,7 +8,8 @@ export const backChannelLogoutShape = {
 export interface BackChannelLogoutConfig {
   /**
    * Whether the server notifies clients when a user signs out (OpenID Connect Back-Channel Logout
-   * 1.0). ID tokens then contain the claim `sid`. Needs `sessionId` in the host. Default: false.
+   * 1.0). ID tokens then contain the claim `sid`. Needs `sessionId` in the host, and
+   * `npx portico db:migrate up`. Default: false.
    */
   readonly back_channel_logout?: boolean | undefined;
 }

@@ -8,7 +8,7 @@ export const logoutShape = {
 export interface LogoutConfig {
   /**
    * Whether clients can send users to this server to sign out (OpenID Connect RP-Initiated Logout
-   * 1.0). The host must provide `signOut`. Default: false.
+   * 1.0). The host must provide `signOut`. Needs `npx portico db:migrate up`. Default: false.
    */
   readonly logout?: boolean | undefined;
 }

@@ -8,8 +8,8 @@ export const rememberConsentShape = {
 export interface RememberConsentConfig {
   /**
    * Whether Portico skips the consent page for a first-party client
-   * (`oauth:client:create --first-party`) if the user has already allowed it the same access.
-   * Default: false.
+   * (`oauth:client:create --first-party`) if the user has already allowed it the same access. Needs
+   * `npx portico db:migrate up`. Default: false.
    */
   readonly remember_consent?: boolean | undefined;
 }

@@ -16,7 +16,7 @@ import {
 export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
- * Returns the endpoints as Express middleware: `app.use(portico(server, mcp))`.
+ * Returns the endpoints as Express middleware.
  *
  * Add the middleware at the root of the application, after the session middleware. Add it before
  * the CSRF check, which would otherwise reject requests from other applications. Body parsers can
@@ -24,6 +24,9 @@ export type { Mountable } from '../fetch/dispatch.ts';
  *
  * Do not mount the middleware below a path. The endpoints' paths already include `base_path`, and
  * some documents are not below `base_path`.
+ *
+ * @example
+ * app.use(portico(server, mcp));
  */
 export function portico(
   server: AuthorizationServer,
@@ -43,9 +46,12 @@ export function portico(
 }
 
 /**
- * Makes `token()` available in the handlers that follow: `app.use('/api', bearer(server))`. This
- * middleware itself rejects no requests. If the server has several resources, pass one of them:
- * `bearer(server.resource(url))`.
+ * Makes `token()` available in the handlers that follow. This middleware itself rejects no request
+ * because of its token. If the token cannot be looked up, responds with 503 or 500. If the server
+ * has several resources, pass one of them: `bearer(server.resource(url))`.
+ *
+ * @example
+ * app.use('/api', bearer(server));
  */
 export function bearer(server: ProtectedRoutes): RequestHandler {
   return (req, res, next) => {
@@ -62,6 +68,9 @@ export function bearer(server: ProtectedRoutes): RequestHandler {
 /**
  * Returns an error handler that responds with 401 or 403 if `token()` rejects a request. Add this
  * error handler before your own.
+ *
+ * @example
+ * app.use(bearerErrors());
  */
 export function bearerErrors(): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
@@ -73,6 +82,9 @@ export function bearerErrors(): ErrorRequestHandler {
 /**
  * Returns the Express request for a request that a host method received. Use it to access
  * `req.session` and `req.user`. Throws if the request did not come through Express.
+ *
+ * @example
+ * signedIn: async (request) => referenceTo(expressRequest(request).user),
  */
 export function expressRequest(request: Request): ExpressRequest {
   const incoming = incomingOf(request);

@@ -24,9 +24,12 @@ export type { Mountable } from '../fetch/dispatch.ts';
 const requests = new Note<FastifyRequest>('fastify request');
 
 /**
- * Returns the endpoints as a Fastify plugin: `await fastify.register(portico(server, mcp))`.
- * Register the plugin after the session plugins. Do not use a prefix, because the paths already
- * include `base_path`, and some documents are not below `base_path`.
+ * Returns the endpoints as a Fastify plugin. Register the plugin after the session plugins. Do not
+ * use a prefix, because the paths already include `base_path`, and some documents are not below
+ * `base_path`. With a prefix, the registration rejects.
+ *
+ * @example
+ * await fastify.register(portico(server, mcp));
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -82,9 +85,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` available in the handlers that follow:
- * `fastify.addHook('onRequest', bearer(server))`. This hook itself rejects no requests. If the
- * server has several resources, pass one of them: `bearer(server.resource(url))`.
+ * Makes `token()` available in the handlers that follow. This hook itself rejects no request for
+ * its token. If the token cannot be looked up, responds with 503 or 500. If the server has
+ * several resources, pass one of them: `bearer(server.resource(url))`.
+ *
+ * @example
+ * fastify.addHook('onRequest', bearer(server));
  */
 export function bearer(server: ProtectedRoutes) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
@@ -108,8 +114,11 @@ export function bearer(server: ProtectedRoutes) {
 }
 
 /**
- * Responds with 401 or 403 if `token()` has rejected the request. Call this function in your error
- * handler, or use it as the error handler.
+ * Responds with 401 or 403 if `token()` has rejected the request. Throws any other error again.
+ * Call this function in your error handler, or use it as the error handler.
+ *
+ * @example
+ * fastify.setErrorHandler(bearerErrors);
  */
 export function bearerErrors(
   error: FastifyError | Error,
@@ -126,6 +135,9 @@ export function bearerErrors(
 /**
  * Returns the Fastify request for a request that a host method received. Use it to access
  * `request.session`. Throws if the request did not come through Fastify.
+ *
+ * @example
+ * signedIn: async (request) => referenceTo(fastifyRequest(request).session.get('user')),
  */
 export function fastifyRequest(request: Request): FastifyRequest {
   const incoming = incomingOf(request);

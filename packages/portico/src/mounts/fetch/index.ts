@@ -24,6 +24,10 @@ export type FetchHandler<Context = unknown> = (
  * The path of the request must match the path of an endpoint exactly. A HEAD request gets the
  * response to GET without the body. If an endpoint does not support the request's method, the
  * response is 405.
+ *
+ * @example
+ * const handle = createHandler(server, mcp);
+ * const response = (await handle(request)) ?? (await app(request));
  */
 export function createHandler<Context = unknown>(
   server: Mountable,

@@ -14,13 +14,16 @@ import {
 export type { Mountable } from '../fetch/index.ts';
 
 /**
- * Returns the endpoints as Hono middleware: `app.use(portico(server, mcp))`.
+ * Returns the endpoints as Hono middleware.
  *
  * Add the middleware at the root of the application, after the session middleware. Add it before
  * the CSRF check, which would otherwise reject requests from other applications.
  *
  * Host methods receive Hono's context. The response contains the cookies from both the endpoint and
  * the context.
+ *
+ * @example
+ * app.use(portico(server, mcp));
  */
 export function portico(
   server: AuthorizationServer,
@@ -67,13 +70,16 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
 });
 
 /**
- * Makes `token()` available in the handlers that follow: `app.use('/api/*', bearer(server))`.
- * Responds with 401 or 403 if `token()` rejects a request. If the server has several resources,
- * pass one of them: `bearer(server.resource(url))`.
+ * Makes `token()` available in the handlers that follow. Responds with 401 or 403 if `token()`
+ * rejects a request, and with 503 or 500 if the token cannot be looked up. If the server has
+ * several resources, pass one of them: `bearer(server.resource(url))`.
  *
  * If `token()` rejects a request, Hono first calls your `onError` with a BearerError. If `onError`
  * returns a response with the status of the error, Hono sends that response. `onError` can also
  * throw.
+ *
+ * @example
+ * app.use('/api/*', bearer(server));
  */
 export function bearer(server: ProtectedRoutes): MiddlewareHandler {
   return async (c, next) => {
@@ -99,11 +105,14 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
 }
 
 /**
- * Returns an error handler that responds if `token()` rejects a request:
- * `app.onError(bearerErrors((error, c) => …))`. Passes all other errors to your handler.
+ * Returns an error handler that responds if `token()` rejects a request. Passes all other errors to
+ * your handler.
  *
  * Without a handler, throws all other errors again. Use this in a sub-application to leave these
  * errors to the main application.
+ *
+ * @example
+ * app.onError(bearerErrors((error, c) => c.text('Something went wrong', 500)));
  */
 export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   return (error, c) => {

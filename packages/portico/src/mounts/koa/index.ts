@@ -17,13 +17,16 @@ import {
 export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
- * Returns the endpoints as Koa middleware: `app.use(portico(server, mcp))`.
+ * Returns the endpoints as Koa middleware.
  *
  * Add the middleware after the session middleware and before the CSRF check, which would otherwise
  * reject requests from other applications. Body parsers can come before it.
  *
  * Host methods receive Koa's context. Koa sends the response after all earlier middleware has
  * finished, for example the session middleware.
+ *
+ * @example
+ * app.use(portico(server, mcp));
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): Middleware {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -40,9 +43,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` available in the middleware that follows: `router.use(bearer(server))`. Responds
- * with 401 or 403 if `token()` rejects a request. If the server has several resources, pass one of
- * them: `bearer(server.resource(url))`.
+ * Makes `token()` available in the middleware that follows. Responds with 401 or 403 if `token()`
+ * rejects a request, and with 503 or 500 if the token cannot be looked up. If the server has
+ * several resources, pass one of them: `bearer(server.resource(url))`.
+ *
+ * @example
+ * router.use(bearer(server));
  */
 export function bearer(server: ProtectedRoutes): Middleware {
   return async (ctx, next) => {

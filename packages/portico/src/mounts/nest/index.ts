@@ -50,6 +50,9 @@ const OPTIONS = Symbol('portico/nest: options');
 /**
  * Adds the endpoints at the root of the application, after all middleware of the application. Also
  * adds the providers that `@RequireScope()` needs.
+ *
+ * @example
+ * const imports = [PorticoModule.forRoot({ server, more: [mcp] })];
  */
 export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
   readonly #modules: ModuleRef;

@@ -30,7 +30,12 @@ import {
   type ProtectedRoutes,
 } from '../../index.ts';
 
-/** The injection token for the server: `@Inject(AUTHORIZATION_SERVER)`. */
+/**
+ * The injection token for the server, which is an `AuthorizationServer`.
+ *
+ * @example
+ * const orders = { provide: Orders, inject: [AUTHORIZATION_SERVER], useFactory: ordersOf };
+ */
 export const AUTHORIZATION_SERVER = Symbol('portico/nest: the authorization server');
 const SCOPES = Symbol('portico/nest: scopes');
 const RESOURCE = Symbol('portico/nest: resource');
@@ -146,7 +151,10 @@ export class PorticoInterceptor implements NestInterceptor {
 /**
  * Protects a controller or a handler. A request needs a usable token with these scopes, and the
  * user of the token needs the permissions for these scopes. If you pass no scopes, any usable token
- * is enough. All other requests get a 401 or 403 response.
+ * is enough. All other requests get a 401 or 403 response, or 503 if the token cannot be looked up.
+ *
+ * @example
+ * RequireScope('orders:read', 'orders:write')
  */
 export function RequireScope(...scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return applyDecorators(
@@ -173,8 +181,8 @@ function addScopes(scopes: readonly string[]): ClassDecorator & MethodDecorator 
 
 /**
  * Sets the resource whose tokens a controller or handler with `@RequireScope()` accepts. The URL
- * must be in `oauth_server:resources`. Without this decorator, the resource is
- * `oauth_server:audience`.
+ * must be in `oauth_server:resources`, or the same as `oauth_server:audience`. Without this
+ * decorator, the resource is `oauth_server:audience`.
  *
  * @example
  * AtResource('https://shop.example/api')

@@ -80,8 +80,11 @@ async function startNow(start: () => Promise<Started>): Promise<Running> {
 
 /**
  * Returns the endpoints as route handlers. Next also loads routes during a build, so `start` is
- * called only at the first request, once per process. If a process has two servers, give each of
- * them a different `name`.
+ * called only at the first request, once per process. If `start` rejects, the next request calls it
+ * again. If a process has two servers, give each of them a different `name`.
+ *
+ * @example
+ * export const { handlers, withToken } = portico(async () => [await startServer()]);
  */
 export function portico(start: () => Promise<Started>, name = ''): NextMount {
   const running = () => startOnce(start, name);

@@ -22,7 +22,8 @@ export interface NodeMount {
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
   /**
    * Makes `token()` available in a handler. If `token()` rejects the request, sends a 401 or 403
-   * response. If the handler throws any other error, rejects with that error. If the server has
+   * response. If the token cannot be looked up, sends a 503 or 500 response without calling the
+   * handler. If the handler throws any other error, rejects with that error. If the server has
    * several resources, pass one of them: `server.resource(url)`.
    */
   withToken(
@@ -33,7 +34,15 @@ export interface NodeMount {
   ): Promise<void>;
 }
 
-/** Mounts the endpoints of `server` and of `more`, for example an McpServer. */
+/**
+ * Mounts the endpoints of `server` and of `more`, for example an McpServer.
+ *
+ * @example
+ * const mount = portico(server, mcp);
+ * createServer(async (incoming, outgoing) => {
+ *   if (!(await mount.handle(incoming, outgoing))) await app(incoming, outgoing);
+ * });
+ */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): NodeMount {
   const mounted = new MountedEndpoints([server, ...more]);
   return {

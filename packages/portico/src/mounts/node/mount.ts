@@ -21,6 +21,9 @@ import {
 /**
  * Returns the framework's request for a request that an endpoint or a host method received. Use it
  * to access `req.session`. Returns null if the request did not come through this mount.
+ *
+ * @example
+ * signedIn: async (request) => referenceTo(sessionOf(incomingOf(request))),
  */
 export function incomingOf(request: Request): IncomingMessage | null {
   return messages.of(request) ?? null;
@@ -42,6 +45,9 @@ export interface Incoming {
  * Returns the request for the endpoints. Its origin is always the origin of `public_url`. Ignores
  * `X-Forwarded-…` headers. If the host's parser has read the body, serializes the parsed body. The
  * request aborts when the client disconnects.
+ *
+ * @example
+ * const request = requestFrom({ incoming, outgoing, target, parsed: undefined }, server.origin);
  */
 export function requestFrom(asked: Incoming, origin: string): Request {
   discardAtEnd(asked);
@@ -299,8 +305,11 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
 }
 
 /**
- * Sends a Response. Keeps the `Set-Cookie` headers that the framework has set, and adds those of
- * the Response.
+ * Sends a Response, without its body if `head` is true. Keeps the `Set-Cookie` headers that the
+ * framework has set, and adds those of the Response.
+ *
+ * @example
+ * await send(response, outgoing, incoming.method === 'HEAD');
  */
 export async function send(
   response: Response,

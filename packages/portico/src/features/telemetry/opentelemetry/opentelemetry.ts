@@ -24,6 +24,9 @@ export interface OpenTelemetryOptions {
  * `defineApplication()` or `createAuthorizationServer()` as the option `telemetry`. Create a
  * separate Telemetry for each server. If no SDK is registered, it records nothing. For names, units
  * and attributes, see docs/telemetry.md.
+ *
+ * @example
+ * export default defineApplication({ config, plugins, telemetry: opentelemetry() });
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
