@@ -12,7 +12,7 @@ export interface Importing {
    *
    * Throws a RegistrationError in these cases:
    *
-   * - `records` has too many entries.
+   * - `records` has more than 1000 entries.
    * - Another request registered one of the ids during the import.
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
@@ -20,7 +20,10 @@ export interface Importing {
    * Imports the subjects (`sub`) by which other applications know users. Each record has the form
    * `{ provider, id, sub }`. Writes nothing if the check rejects any record. A user's existing
    * subject never changes, and two users never get the same subject. Throws a RegistrationError if
-   * there are too many records.
+   * there are more than 100,000 records.
+   *
+   * The subjects are written one after another. If a user gets a subject in the meantime, the
+   * outcome of this user's record is `refused`, and the other records are still written.
    */
   subjects(records: readonly unknown[], options?: ImportOptions): Promise<SubjectImport>;
 }

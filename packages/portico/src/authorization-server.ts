@@ -108,9 +108,11 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * Ends the access of clients after sessions of your application have ended, for example at
    * sign-out. Call this method even if `oauth_server:back_channel_logout` is off.
    *
-   * Portico ends the access of the clients that the person signed in to during an ended session,
-   * and notifies these clients (docs/signing-out.md). Rejects if the database cannot be reached:
-   * call the method again in this case. Also rejects if the session or the person is invalid.
+   * Portico notifies the clients that the person signed in to during an ended session, and ends
+   * their access (docs/signing-out.md). This applies only to clients with a
+   * `backchannel_logout_uri`. Those that requested `offline_access` keep their access. Rejects if
+   * the database cannot be reached: call the method again in this case. Also rejects if the session
+   * or the person is invalid.
    *
    * @example
    * await server.sessionEnded({ session: request.session.id });

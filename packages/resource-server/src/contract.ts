@@ -27,10 +27,10 @@ export interface DpopOptions {
   readonly claim?: (hash: string, expiresAt: number) => boolean | Promise<boolean>;
   /**
    * The maximum number of proofs that a process remembers if you do not pass `claim`. Default:
-   * 100,000, which take 12 to 25 MB. A process remembers each proof for two to three minutes. A
-   * single key can use at most half of this number, and less if the process remembers many proofs
-   * of other keys. When a key has reached its limit, further requests with this key get the status
-   * 503.
+   * 100,000, which take 12 to 25 MB. A process remembers each proof for as long as it could be used
+   * again: at most three minutes. A single key can use at most half of this number, and less if the
+   * process remembers many proofs of other keys. When a key has reached its limit, further requests
+   * with this key get the status 503.
    */
   readonly remembered?: number;
 }

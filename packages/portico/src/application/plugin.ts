@@ -40,8 +40,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
   /** Returns problems with combinations of keys. Called only if each single key is valid. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
-   * The `Authorization` schemes for access tokens, for example Bearer. Requests with these schemes
-   * use no session or cookies, so they need no CSRF check. Default: none.
+   * The `Authorization` schemes for access tokens besides Bearer, for example DPoP. Requests with
+   * these schemes use no session or cookies, so they need no CSRF check. Default: none.
    */
   readonly tokenSchemes?: (config: ConfigMap) => readonly string[];
   /**

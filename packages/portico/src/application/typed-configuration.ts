@@ -18,8 +18,8 @@ export interface KitConfigInput {
   /** Whether a proxy removes `base_path` from the path of each request. Default: false. */
   readonly base_path_stripped?: boolean | undefined;
   /**
-   * The name of the application for users if `oauth_server:name` is not set. Default: the host of
-   * `public_url`.
+   * The name of the application on the kit's own pages. Without it, these pages show
+   * `oauth_server:name`. Default: the host of `public_url`.
    */
   readonly name?: string | undefined;
   /**

@@ -97,10 +97,10 @@ export interface KeptAudit {
   list(filter?: AuditFilter, page?: AuditPageRequest): Promise<AuditPage>;
   /**
    * Replaces a person's id with a pseudonym, and removes the IP address and the request id. Each
-   * call changes at most `batch` events about the person, and at most `batch` events that the
-   * person caused as an administrator. Returns the number of changed events. Repeat the call until
-   * it returns 0. If a running request then writes another event about the person, call this method
-   * again.
+   * call changes at most `batch` events (default: 500) about the person, and at most `batch` events
+   * that the person caused as an administrator. Returns the number of changed events. Repeat the
+   * call until it returns 0. If a running request then writes another event about the person, call
+   * this method again.
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
 }

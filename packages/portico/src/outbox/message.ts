@@ -77,7 +77,8 @@ export interface OutboxMessage {
  * - `refused`: the message cannot be delivered. The outbox does not try again and keeps the message
  *   for an operator.
  *
- * The store contains the reason, and operators can see it. So the reason must not contain a secret.
+ * The store contains the first 200 characters of the reason, and operators can see it. So the
+ * reason must not contain a secret.
  */
 export type DeliveryResult =
   | { readonly outcome: 'delivered' | 'obsolete' }
@@ -85,7 +86,8 @@ export type DeliveryResult =
 
 /**
  * Delivers one message. The outbox may call this function more than once for the same message. The
- * function must stop when the signal aborts. If it throws, the attempt has failed.
+ * signal aborts after ten seconds. The function must then stop, and the attempt has failed. If the
+ * function throws, the attempt has also failed.
  */
 export type Deliver = (message: OutboxMessage, signal: AbortSignal) => Promise<DeliveryResult>;
 

@@ -113,7 +113,10 @@ export class Outbox {
     if (this.isOn) this.#deliveries.wake();
   }
 
-  /** Stops delivering messages in this process. Resolves when all running deliveries have ended. */
+  /**
+   * Stops delivering messages in this process, until the process ends. Resolves when all running
+   * deliveries have ended.
+   */
   stop(): Promise<void> {
     return this.#deliveries.stop();
   }
