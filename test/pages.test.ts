@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startApplication, type Application } from '@portico/kit';
-import type { Route } from 'portico';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApplication, type Application, type ErrorView, type SignInView } from '@portico/kit';
+import type { BrandingView, OAuthViews, Route } from 'portico';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { ROOT } from './support/console.ts';
 import {
   ADA,
@@ -450,5 +450,13 @@ describe('the data of a view', () => {
     } finally {
       await portal.close();
     }
+  });
+
+  // @shows AS-39.12
+  test('includes the branding in each published type', () => {
+    type Shown = BrandingView | undefined;
+    expectTypeOf<SignInView['branding']>().toEqualTypeOf<Shown>();
+    expectTypeOf<ErrorView['branding']>().toEqualTypeOf<Shown>();
+    expectTypeOf<OAuthViews[keyof OAuthViews]['branding']>().toEqualTypeOf<Shown>();
   });
 });

@@ -84,8 +84,12 @@ export interface Accounts {
 
 /**
  * The session of the browser that sent the request. It is loaded on first use, and stored only when
- * you write to it. A request with an access token in the `Authorization` header has an empty
- * session, because it must use its token instead of a cookie.
+ * you call `set` or `secret`. Without a signed-in user, it lasts at most two hours after its last
+ * use.
+ *
+ * A request with an access token in the `Authorization` header has an empty session, because it
+ * must use its token instead of a cookie. `set` and `secret` then reject with an HttpError with the
+ * status 400.
  */
 export interface Session {
   /** Returns the JSON value of a key, or undefined if the key is not set. */
@@ -95,7 +99,8 @@ export interface Session {
   /**
    * Returns a random secret of at least 128 bits, in base64url. The kit creates it on first use,
    * and never sends it to the browser. The secret stays the same when a sign-in changes the
-   * session's id. It ends with the session, for example at sign-out.
+   * session's id, unless a different user was signed in. It ends with the session, for example at
+   * sign-out.
    */
   secret(): Promise<string>;
 }
@@ -107,7 +112,8 @@ export type AuthenticationMethod = Omit<Authentication, 'at'>;
 export interface Auth {
   /**
    * Returns the signed-in user's account, which is loaded once per request. Returns null if no user
-   * is signed in, or if the account is no longer active.
+   * is signed in. If the account no longer exists or is not active, ends the session and returns
+   * null.
    */
   user(): Promise<UserInterface | null>;
   /**
@@ -124,6 +130,7 @@ export interface Auth {
   /**
    * Signs a user in, and gives the session a new id. The session keeps its data unless a different
    * user was signed in. Also call this method when a signed-in user has authenticated again.
+   * Rejects if the reference is invalid, or if the request contains an access token.
    */
   signIn(person: PersonReference, method?: AuthenticationMethod): Promise<void>;
   /** Ends the session and deletes its data. */
@@ -131,7 +138,7 @@ export interface Auth {
   /**
    * Returns the CSRF token. Send it in the hidden form field `_csrf` or in the header
    * `X-CSRF-Token`. The token is bound to the session. If no user is signed in, it is bound to a
-   * cookie instead, and the server stores nothing.
+   * cookie instead, and the server stores nothing. Rejects if the request contains an access token.
    */
   csrfToken(): Promise<string>;
 }
@@ -145,11 +152,14 @@ export interface Application extends BaseApplication {
    * accounts.
    */
   readonly accounts: Accounts;
-  /** Returns the session of the current request. Throws outside a request. */
+  /**
+   * Returns the session of the current request. Throws outside a request, or if the application has
+   * no accounts.
+   */
   session(): Session;
   /**
    * Returns the object with which you can find the signed-in user, and sign users in and out.
-   * Throws outside a request.
+   * Throws outside a request, or if the application has no accounts.
    */
   auth(): Auth;
   /**

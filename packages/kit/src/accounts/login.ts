@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { isOverloaded, type Log } from '@portico/sql';
-import { pageHeaders, returnPath, type Route, type UserInterface, type WaitingFor } from 'portico';
+import {
+  type BrandingView,
+  pageHeaders,
+  returnPath,
+  type Route,
+  type UserInterface,
+  type WaitingFor,
+} from 'portico';
 import type { Application } from '../contracts.ts';
 import {
   comesFromHere,
@@ -41,6 +48,8 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   readonly csrfToken: string;
   /** The nonce that the content security policy allows for the page's styles. */
   readonly nonce: string;
+  /** The logo and colors of the page. Missing if `branding` is not set. */
+  readonly branding?: BrandingView;
   /**
    * The application that waits for the user to sign in. Null if the user opened the page directly.
    */
@@ -64,8 +73,8 @@ interface SignInForm {
    */
   readonly returnTo: string;
   /**
-   * The value of the email field. This is the text that the user typed, or at first the hint from
-   * the waiting application.
+   * The value of the email field. This is the text that the user typed. Before that, it is the
+   * email address of the signed-in user (with `again`), or the hint from the waiting application.
    */
   readonly identifier: string;
   /** The error of the last attempt, or null before the first attempt. */
@@ -73,8 +82,8 @@ interface SignInForm {
   /** Whether the password or the identifier was wrong. False if the password was not checked. */
   readonly invalid: boolean;
   /**
-   * Whether the page asks a signed-in user to authenticate again. The form sends this value in the
-   * field `again`.
+   * Whether the page asks a signed-in user to authenticate again. If true, the form contains the
+   * field `again`, with any value.
    */
   readonly again: boolean;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Log } from '@portico/sql';
-import { pageHeaders, type Speaking, type Views } from 'portico';
+import { type BrandingView, pageHeaders, type Speaking, type Views } from 'portico';
 import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
 /**
@@ -30,6 +30,8 @@ export interface ErrorView extends Words {
   readonly requestId: string;
   /** The nonce that the content security policy allows for the page's styles. */
   readonly nonce: string;
+  /** The logo and colors of the page. Missing if `branding` is not set. */
+  readonly branding?: BrandingView;
 }
 
 /** The parts of the application that error pages need. */
