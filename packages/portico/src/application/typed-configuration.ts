@@ -53,7 +53,10 @@ export interface KitConfigInput {
   readonly body_limit?: number | undefined;
   /** The number of proxies in front of the server that append to `X-Forwarded-For`. Default: 0. */
   readonly trusted_proxies?: number | undefined;
-  /** How long a session lasts after its last use, in seconds. Default: 1209600. */
+  /**
+   * How long a session lasts after its last use, in seconds. Without a signed-in user, it lasts at
+   * most two hours. Default: 1209600.
+   */
   readonly session_ttl?: number | undefined;
   /**
    * Whether scripts with the page's nonce may run on the kit's sign-in page, for example a passkey

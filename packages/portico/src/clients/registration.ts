@@ -26,8 +26,8 @@ export interface ClientRegistration {
   readonly scopes?: readonly string[];
   /**
    * The client's grant types. Defaults to `authorization_code` and `refresh_token` for a client
-   * with a redirect URI. Add `introspection` to let the client use the introspection endpoint. If
-   * the list contains only `introspection`, the client also gets the default grant types.
+   * with a redirect URI, even if the list contains only `introspection`. Add `introspection` to let
+   * the client use the introspection endpoint.
    */
   readonly grants?: readonly string[];
   /** Whether this is a public client, which cannot keep a secret. Default: false. */
@@ -75,9 +75,10 @@ export interface ClientRegistration {
    */
   readonly dpopBoundAccessTokens?: boolean;
   /**
-   * The algorithm that signs the client's ID tokens: `RS256` (the default), `ES256` or `EdDSA`
-   * (Ed25519). The server must have a key for this algorithm (`oauth:keys:generate --alg`), and the
-   * client must have the scope `openid`.
+   * The algorithm that signs the client's ID tokens: `RS256`, `ES256` or `EdDSA` (Ed25519). The
+   * server must have a key for this algorithm (`oauth:keys:generate --alg`), and the client must
+   * have the scope `openid` and a grant type for people. Default: `RS256`, or the first algorithm
+   * of the profile for which the server has a key.
    */
   readonly idTokenSignedResponseAlg?: string;
   /**

@@ -129,7 +129,8 @@ export interface Host<Context = unknown> {
   /**
    * Called once for each browser request, after Portico has created the response and before it
    * sends the response. If you store the session in a cookie, append the `Set-Cookie` header to
-   * `response.headers` here. Not called for requests from clients, because they have no session.
+   * `response.headers` here. If this method fails, Portico sends an error response instead. Not
+   * called for requests from clients, because they have no session.
    */
   commit?(request: Request, response: Response, context: Context): Promise<void> | void;
 }

@@ -14,8 +14,8 @@ const LONGEST_PAUSE = 500;
 /** Options for an action that works in batches. */
 export interface Lasting extends Acting {
   /**
-   * Called after each batch with the number of authorizations that the action has ended or removed
-   * so far.
+   * Called after each batch except the last, with the number of authorizations that the action has
+   * ended or removed so far.
    */
   readonly report?: (authorizations: number) => void;
 }

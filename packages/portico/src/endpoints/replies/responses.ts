@@ -138,7 +138,7 @@ export function bearerErrorResponse(error: BearerError): Response {
 
 /**
  * Returns the reply to a request without a sufficient token. If the request contains no token at
- * all, the challenge contains no error code (RFC 6750 section 3).
+ * all, the challenge contains no error code (RFC 6750 section 3.1).
  */
 function bearerErrorReply(error: BearerError): Reply {
   const { code, message, scope, resourceMetadata, binding } = error;
