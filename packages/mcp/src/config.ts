@@ -133,7 +133,11 @@ export interface McpTransportInput {
 
 /** The settings in the section `mcp:oauth`. */
 export interface McpOAuthInput {
-  /** The scopes that the resource metadata lists. Default: `['mcp:tools']`. */
+  /**
+   * The scopes for this endpoint, which the resource metadata lists. A token needs one of them, or
+   * `mcp:service`. A personal tool or resource that has no `scope()` needs the first one. Default:
+   * `['mcp:tools']`.
+   */
   readonly scopes_supported?: readonly string[] | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the metadata URL and the

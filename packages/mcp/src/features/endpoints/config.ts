@@ -52,7 +52,7 @@ export interface McpEndpointInput {
   /** Instructions for the model that uses the endpoint. Default: `mcp:instructions`. */
   readonly instructions?: string | undefined;
   /**
-   * The scopes that the endpoint's metadata and challenges list. Default:
+   * The scopes for this endpoint, with the same meaning as `mcp:oauth:scopes_supported`. Default:
    * `mcp:oauth:scopes_supported`.
    */
   readonly scopes_supported?: readonly string[] | undefined;
