@@ -78,8 +78,10 @@ export interface Telemetry {
   /** Called when a client uses an authorization code or a refresh token for the second time. */
   replayed(what: 'code' | 'refresh_token'): void;
   /**
-   * Called after the server has removed expired rows of one kind, for example `access_tokens`.
-   * `count` is the number of these rows and is at least 1.
+   * Called after the server has removed expired rows of one kind: `authorizations`,
+   * `access_tokens`, `consent_requests`, `clients` or `single_uses`. `count` is the number of
+   * these rows and is at least 1. Not called for rows that only a feature stores, for example audit
+   * events.
    */
   removed(rows: string, count: number): void;
   /** Called when a server starts. You can read the server's state from this moment. */
