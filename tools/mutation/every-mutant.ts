@@ -103,10 +103,19 @@ async function attempt(
     timer = setTimeout(() => resolve(`no end after ${patience} ms`), patience);
   });
   try {
-    return await Promise.race([outcome(test, run), late]);
+    const why = await Promise.race([outcome(test, run), late]);
+    // A call that never ends leaves its server running. Close it, because closing it during the
+    // next call would take longer than that call may take.
+    await soon(tidyUp(test));
+    return why;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Waits for something that a mutant may have made endless. */
+async function soon(ending: Promise<unknown>): Promise<void> {
+  await Promise.race([ending.catch(() => undefined), wait(2 * PATIENCE, null, { ref: false })]);
 }
 
 async function outcome(test: RunnerTestCase, run: () => unknown): Promise<string | null> {
@@ -136,8 +145,7 @@ async function callEach(when: 'beforeEach' | 'afterEach', test: RunnerTestCase):
   );
   for (const hook of when === 'beforeEach' ? hooks : hooks.toReversed()) {
     if (when === 'beforeEach') await hook();
-    // A mutant may have left something behind that never ends.
-    else await Promise.race([hook().catch(() => undefined), wait(PATIENCE, null, { ref: false })]);
+    else await soon(hook());
   }
 }
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const packages = path.join(import.meta.dirname, '../../packages');
-for (const feature of ['admin', 'import']) {
+for (const feature of ['portico', 'admin', 'import']) {
   const shared = path.join(packages, feature, 'dist/shared');
   for (const name of existsSync(shared) ? readdirSync(shared) : [])
     if (name.endsWith('.js')) await import(pathToFileURL(path.join(shared, name)).href);
