@@ -331,63 +331,6 @@ describe('oauth:server:doctor --online fetches the public address', () => {
   });
 });
 
-describe('the doctor checks the health probes at the public address', () => {
-  const NEWEST = 'SELECT name FROM portico_migrations ORDER BY name DESC LIMIT 1';
-
-  // @shows AS-29.12
-  test('and reports ready, not ready with the reason, or shutting down', async () => {
-    const portal = await behind([{}], 0);
-    expect((await examined(portal))['readiness']).toMatchObject({
-      outcome: 'ok',
-      detail: `${portal.url}/health/ready reports that a process is ready`,
-    });
-    portal.server.health.stop();
-    expect((await examined(portal))['readiness']?.outcome).toBe('warning');
-
-    const behindSchema = await behind([{}], 0);
-    const { database } = behindSchema.application;
-    const [newest] = (await database.execute<{ name: string }>(NEWEST)).rows;
-    await database.execute('DELETE FROM portico_migrations WHERE name = ?', [newest?.name ?? '']);
-    expect((await examined(behindSchema))['readiness']).toMatchObject({
-      outcome: 'failing',
-      detail: `the request to ${behindSchema.url}/health/ready reached a process that is not ready: schema failing`,
-      remedy: expect.stringContaining('Not ready') as string,
-    });
-  });
-
-  // @shows AS-29.12
-  test('and reports no failure if they reach no process; with probes off, it sends no request', async () => {
-    const portal = keep(await startPortal());
-    for (const answer of [
-      'not found',
-      '{"status":"odd\\u001b[2J"}',
-      '{"status":"not_ready","checks":null}',
-      'null',
-    ]) {
-      const front = keep(
-        await startServer((incoming, outgoing) => {
-          if (incoming.url?.startsWith('/health/') === true) {
-            outgoing.writeHead(503).end(answer);
-            return;
-          }
-          void fetch(`http://127.0.0.1:${portal.env['PORT']}${incoming.url}`).then(
-            async (response) => outgoing.writeHead(response.status).end(await response.text()),
-          );
-        }),
-      );
-      const server = { ...portal.server, issuer: portal.server.issuer, origin: front.url };
-      const found = await examine(portal.application, server, { online: true });
-      const readiness = found.checks.find(({ part }) => part === 'readiness');
-      expect(readiness?.outcome).toBe(answer.includes('not_ready') ? 'failing' : 'ok');
-      expect(readiness?.detail).not.toContain('odd');
-    }
-    const without = await behind([{}], 0);
-    const off = { ...without.server, config: { ...without.server.config, health: false } };
-    const { checks } = await examine(without.application, off, { online: true });
-    expect(checks.map(({ part }) => part)).not.toContain('readiness');
-  });
-});
-
 describe('the doctor checks what the process receives through the proxies', () => {
   test.each<[what: string, chain: readonly ProxyOptions[], trusted: number, says: string]>([
     [

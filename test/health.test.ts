@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,8 +6,10 @@ import { text } from 'node:stream/consumers';
 import { createHandler } from 'portico/fetch';
 import {
   openDatabase,
+  type AuthorizationServer,
   type Route,
   createAuthorizationServer,
+  examine,
   migrate,
   oauthServerConfiguration,
   oauthServerMigrations,
@@ -19,7 +21,13 @@ import {
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 import { createClock } from './support/clock.ts';
-import { registerClient, startPortal, type PortalOptions } from './support/portal.ts';
+import {
+  registerClient,
+  startPortal,
+  type PortalOptions,
+  type RunningPortal,
+} from './support/portal.ts';
+import { startServer } from './support/reverse-proxy.ts';
 
 const READY = { status: 'ready', checks: { store: 'ok', schema: 'ok', key: 'ok' } };
 const clock = createClock();
@@ -129,6 +137,8 @@ describe('health probes in a kit application', () => {
     [{ live: 'live' }, 'health: live: must begin with /'],
     [{ ready: '' }, 'ready: must not be empty; to turn this probe off, set it to false'],
     [{ ready: '/oauth/token' }, 'ready: must not be below /oauth, which the other endpoints use'],
+    [{ ready: '/oauth' }, 'ready: must not be below /oauth, which the other endpoints use'],
+    [{ live: 5, ready: 6 }, 'health: live: Invalid input; ready: Invalid input'],
     [{ ready: '/health/live' }, 'live and ready must be different paths'],
     [{ started: '/health/started' }, /started/],
     ['/health', 'must be true, false or { live, ready }'],
@@ -136,6 +146,104 @@ describe('health probes in a kit application', () => {
     const parsed = oauthServerConfiguration.safeParse({ name: 'A', scopes: {}, health });
     const [issue] = parsed.error?.issues ?? [];
     expect([...(issue?.path ?? []), issue?.message].join(': ')).toMatch(message);
+  });
+
+  // @shows AS-29.1
+  test.each([
+    { live: '/internal/live', ready: '/internal/oauth' },
+    { live: false, ready: false },
+  ] as const)('can be configured as %j', (health) => {
+    const parsed = oauthServerConfiguration.safeParse({ name: 'A', scopes: {}, health });
+    expect(parsed.data?.health).toEqual(health);
+  });
+
+  test('are in the OpenAPI description', async () => {
+    const { portal } = await portalWith({
+      config: { oauth_server: { health: true, openapi: true } },
+    });
+    const response = await fetch(`${portal.url}/oauth/openapi.json`);
+    const { paths } = (await response.json()) as { paths: object };
+    expect(paths).toMatchObject({
+      '/health/live': { get: { operationId: 'oauth_server_live', responses: { 200: {} } } },
+      '/health/ready': {
+        get: { operationId: 'oauth_server_ready', responses: { 200: {}, 503: {} } },
+      },
+    });
+  });
+});
+
+describe('the doctor requests the readiness probe at its public URL', () => {
+  async function findingOn(
+    { application, server }: RunningPortal,
+    changed: Partial<AuthorizationServer> = {},
+  ) {
+    const { checks } = await examine(application, { ...server, ...changed }, { online: true });
+    return checks.find(({ part }) => part === 'readiness');
+  }
+
+  // @shows AS-29.12
+  test('and reports that a process is ready', async () => {
+    const { portal } = await portalWith();
+    expect(await findingOn(portal)).toMatchObject({
+      outcome: 'ok',
+      detail: `${portal.url}/health/ready reports that a process is ready`,
+    });
+  });
+
+  // @shows AS-29.12
+  test('on the path from the configuration', async () => {
+    const config = { oauth_server: { health: { ready: '/internal/ready' } } };
+    const { portal } = await portalWith({ config });
+    expect(await findingOn(portal)).toMatchObject({
+      detail: `${portal.url}/internal/ready reports that a process is ready`,
+    });
+  });
+
+  // @shows AS-29.12
+  test('and warns that a process is stopping', async () => {
+    const { portal } = await portalWith();
+    portal.server.health.stop();
+    expect(await findingOn(portal)).toMatchObject({
+      outcome: 'warning',
+      detail: `the request to ${portal.url}/health/ready reached a process that is stopping`,
+    });
+  });
+
+  // @shows AS-29.12
+  test('and reports which part is not ready', async () => {
+    const { portal } = await portalWith();
+    await portal.application.database.execute('DELETE FROM portico_migrations');
+    expect(await findingOn(portal)).toMatchObject({
+      outcome: 'failing',
+      detail: `the request to ${portal.url}/health/ready reached a process that is not ready: schema failing`,
+    });
+  });
+
+  // @shows AS-29.12
+  test.each([
+    ['not JSON', 'ok', 'did not reach any process from this machine'],
+    ['null', 'ok', 'did not reach any process from this machine'],
+    ['{"status":"odd\\u001b[2J"}', 'ok', 'did not reach any process from this machine'],
+    ['{"status":"not_ready","checks":null}', 'failing', 'a process that is not ready: '],
+    [
+      '{"status":"not_ready","checks":{"store":"failing","schema":"unknown","key":"ok"}}',
+      'failing',
+      'a process that is not ready: store failing, schema unknown',
+    ],
+  ])('and reports for the answer %j: %s', async (answer, outcome, detail) => {
+    const { portal } = await portalWith();
+    const front = await startServer((_, outgoing) => outgoing.writeHead(503).end(answer));
+    onTestFinished(() => front.close());
+    expect(await findingOn(portal, { origin: front.url })).toMatchObject({
+      outcome,
+      detail: expect.stringContaining(detail) as string,
+    });
+  });
+
+  // @shows AS-29.12
+  test('unless the probe is off', async () => {
+    const { portal } = await portalWith({ config: { oauth_server: { health: false } } });
+    expect(await findingOn(portal)).toBeUndefined();
   });
 });
 
@@ -189,11 +297,18 @@ describe('the readiness probe reports not ready', () => {
     });
   });
 
+  // @shows AS-29.3
+  test('unless the key that a client needs exists', async () => {
+    const { portal, probe } = await portalWith();
+    await registerClient(portal, { scopes: ['openid', 'notes:read'] });
+    expect(await (await probe('ready')).json()).toEqual(READY);
+  });
+
   // @shows AS-29.6
   test('from the moment of the stop signal', async () => {
     const { portal, probe } = await portalWith();
     expect((await probe('ready')).status).toBe(200);
-    portal.server.health.stop();
+    await portal.application.events.emit('stopping', null);
     const refused = await probe('ready');
     expect([refused.status, await refused.json()]).toEqual([
       503,
@@ -290,6 +405,42 @@ describe('health probes in an application of a different framework', () => {
     clock.advance(3600);
   });
 
+  // @shows AS-29.5
+  test('do not know whether a key is missing if the store fails after it was ready', async () => {
+    let isGone = false;
+    const { server } = await serverOn((store) => ({
+      execute: (...statement: Parameters<Database['execute']>) =>
+        isGone ? Promise.reject(new Error('gone')) : store.execute(...statement),
+    }));
+    expect(await server.health.readiness()).toEqual(READY);
+    isGone = true;
+    clock.advance(LATER);
+    expect((await server.health.readiness()).checks).toEqual({
+      store: 'failing',
+      schema: 'unknown',
+      key: 'unknown',
+    });
+  });
+
+  // @shows AS-29.3
+  test('report a key directory that cannot be read, also if the store fails', async () => {
+    const { server } = await serverOn((store) => ({
+      execute: (sql: string, ...more: unknown[]) =>
+        sql.startsWith('UPDATE')
+          ? Promise.reject(new Error('is read-only'))
+          : (store.execute as (...statement: unknown[]) => Promise<never>)(sql, ...more),
+      transaction: () => Promise.reject(new Error('is read-only')),
+    }));
+    const keys = path.join(folder, 'keys');
+    await writeFile(keys, '');
+    onTestFinished(() => rm(keys));
+    expect((await server.health.readiness()).checks).toEqual({
+      store: 'failing',
+      schema: 'ok',
+      key: 'failing',
+    });
+  });
+
   // @shows AS-29.4
   test('check the store once a second, regardless of the number of probes', async () => {
     let asked = 0;
@@ -305,7 +456,7 @@ describe('health probes in an application of a different framework', () => {
     expect(once).toBeLessThan(6);
     await flood();
     expect(asked).toBe(once);
-    clock.advance(LATER);
+    clock.advance(1);
     await flood();
     // Whether a key is missing is checked once a minute.
     expect(asked).toBe(2 * once - 1);
