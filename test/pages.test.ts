@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startApplication, type Application, type ErrorView, type SignInView } from '@portico/kit';
 import type { BrandingView, OAuthViews, Route } from 'portico';
-import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { ROOT } from './support/console.ts';
 import {
   ADA,
@@ -90,6 +90,7 @@ describe('branding', () => {
       'x-content-type-options': 'nosniff',
       'cache-control': 'public, max-age=31536000, immutable',
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      'cross-origin-resource-policy': 'same-origin',
     });
     expect(served.headers.get('set-cookie')).toBeNull();
     const shown = await fetch(`${portal.url}${logo}`, { headers: { Cookie: 'session=1' } });
@@ -101,6 +102,22 @@ describe('branding', () => {
     const etag = served.headers.get('etag') ?? '';
     const again = await fetch(`${portal.url}${logo}`, { headers: { 'If-None-Match': etag } });
     expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  // @shows AS-39.8
+  test('serves a logo for each mode, only to GET, and none without the setting', async () => {
+    const [light, dark] = [await write('light.svg', SVG), await write('dark.svg', `${SVG}\n`)];
+    const branded = await startPortal({
+      config: { base_path: '/id', branding: { logo: light, logo_dark: dark } },
+    });
+    onTestFinished(() => branded.close());
+    const logos = `${branded.url}/id/oauth/branding`;
+    expect(await (await fetch(`${logos}/logo`)).text()).toBe(SVG);
+    expect(await (await fetch(`${logos}/logo-dark`)).text()).toBe(`${SVG}\n`);
+    expect((await fetch(`${logos}/logo`, { method: 'POST' })).status).toBe(405);
+    const plain = await startPortal();
+    onTestFinished(() => plain.close());
+    expect((await fetch(`${plain.url}/oauth/branding/logo`)).status).toBe(404);
   });
 
   // @shows AS-39.8

@@ -29,6 +29,7 @@ describe('a branding color', () => {
     expect(brands({ accent: '#abc' })).toEqual(['#abc', '#abc']);
     expect(brands({ accent: '#abc', accent_dark: '#123456' })).toEqual(['#abc', '#123456']);
     expect(brands({ accent_dark: '#123456' })).toEqual(['#123456']);
+    expect(buildStyles({ accent_dark: '#123456' })).toMatch(/^@supports [^{]* \{\s*@media /);
     expect(buildStyles({ logo: 'logo.svg' })).toBe('');
   });
 
@@ -69,6 +70,14 @@ describe('a branding logo', () => {
   });
 
   // @shows AS-39.8
+  test('can have 256 KiB', () => {
+    expect(readLogo(file('logo.svg', svg.padEnd(256 * 1024)))).toMatchObject({
+      type: 'image/svg+xml',
+      version: expect.stringMatching(/^[\w-]{16}$/) as string,
+    });
+  });
+
+  // @shows AS-39.8
   test.each([
     ['GIF89a', 'is not a PNG, SVG, WebP or JPEG'],
     ['<html><svg></svg></html>', 'is not a PNG, SVG, WebP or JPEG'],
@@ -76,6 +85,7 @@ describe('a branding logo', () => {
     ['<svgx/>', 'is not a PNG, SVG, WebP or JPEG'],
     ['\x89PNG\r\n\x1a\n, and then nothing of a picture', 'is not a PNG, SVG, WebP or JPEG'],
     ['', 'is not a PNG, SVG, WebP or JPEG'],
+    [Buffer.from(`${svg}\xff`, 'latin1'), 'is not a PNG, SVG, WebP or JPEG'],
     [`${svg}${' '.repeat(256 * 1024)}`, 'bytes; the maximum is 262144'],
   ])('%j is refused', (bytes, reason) => {
     const config = { logo: file('logo.svg', bytes), logo_dark: 'missing.png' };
@@ -122,10 +132,47 @@ describe('a branding logo', () => {
     });
   });
 
+  /** Returns the branding of an application at `/id` with these settings. */
+  const brandingOf = (config: BrandingConfig) =>
+    getBranding(config, { directory: folder, basePath: '/id', application: {} });
+
+  // @shows AS-39.8
+  test('is served below base_path, at a URL that contains its version', () => {
+    file('own.svg', svg);
+    const found = brandingOf({ logo: 'own.svg' });
+    expect(found).toMatchObject({
+      view: { logo: { src: expect.stringMatching(/^\/id\/oauth\/branding\/logo\?v=[\w-]{16}$/) } },
+      logos: [{ name: 'oauth_server_branding_logo', path: '/oauth/branding/logo' }],
+    });
+  });
+
+  test('can have its own version for dark mode, or be only for dark mode', () => {
+    const [logo, dark] = [{ path: '/logo.svg' }, { path: '/dark.svg' }];
+    expect(brandingOf({ logo, logo_dark: dark })).toMatchObject({
+      view: { logo: { src: '/logo.svg', dark: '/dark.svg' } },
+    });
+    expect(brandingOf({ logo })).toMatchObject({
+      view: { logo: { src: '/logo.svg', dark: null } },
+    });
+    expect(brandingOf({ logo_dark: dark })).toMatchObject({
+      view: { logo: { src: '/dark.svg', dark: null } },
+    });
+    expect(brandingOf({ accent: '#abc' })).toMatchObject({ view: { logo: null } });
+  });
+
+  test('shows the name of the application only if the settings say so', () => {
+    const logo = { path: '/logo.svg' };
+    expect(brandingOf({ logo })).toMatchObject({ view: { logo: { showsName: false } } });
+    expect(brandingOf({ logo, logo_shows_name: true })).toMatchObject({
+      view: { logo: { showsName: true } },
+    });
+  });
+
   test('does not exist without settings', () => {
     const place = { directory: '/', basePath: '', application: {} };
     expect(getBranding(undefined, place)).toBeNull();
     expect(getBranding({}, place)).toBeNull();
+    expect(getBranding({ logo: undefined }, place)).toBeNull();
     expect(getBranding(undefined, { ...place, application: { branding: {} } })).toBeNull();
   });
 });
