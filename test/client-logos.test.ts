@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
 import {
   ADA,
   authorizationUrl,
   obtainTokens,
   registerClient,
+  signIn,
   startPortal,
   type RunningPortal,
   type TestClient,
@@ -62,6 +63,7 @@ describe('the logo of a client', () => {
       'content-type': 'image/png',
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
       'cache-control': 'public, max-age=31536000, immutable',
     });
     expect(answer.headers.get('set-cookie')).toBeNull();
@@ -74,6 +76,30 @@ describe('the logo of a client', () => {
     expect(applications).toContain(
       `src="${new URL(address).pathname}${new URL(address).search.replace('&', '&amp;')}"`,
     );
+  });
+
+  // @shows AS-40.6
+  test('has a URL below base_path, which the OpenAPI description contains', async () => {
+    const below = await startPortal({
+      config: { base_path: '/id', oauth_server: { client_logos: true, openapi: true } },
+      outbound: host.outbound,
+    });
+    onTestFinished(() => below.close());
+    const logoUri = host.answer('/below.png', (_, response) =>
+      response.writeHead(200, { 'Content-Type': 'image/png' }).end(ONE),
+    );
+    const client = await registerClient(below, { logoUri });
+    const ada = below.visitor();
+    const url = authorizationUrl(below, client, { scope: 'openid' }).replace('/oauth', '/id/oauth');
+    await signIn(ada, await ada.visit(url), ADA);
+    const shown = /<img[^>]* src="(\/id\/oauth\/logo\?[^"]*)"/.exec(
+      await (await ada.get(url)).text(),
+    );
+    const answer = await fetch(`${below.url}${shown?.[1]?.replaceAll('&amp;', '&')}`);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(ONE)).toBe(true);
+    const description = await fetch(`${below.url}/id/oauth/openapi.json`);
+    const { paths } = (await description.json()) as { readonly paths: object };
+    expect(paths).toMatchObject({ '/id/oauth/logo': { get: { responses: { 200: {}, 404: {} } } } });
   });
 
   // @shows AS-40.6
@@ -105,9 +131,9 @@ describe('the logo of a client', () => {
       `${portal.url}/oauth/logo?client_id=%00&v=%F0%9F%98%80`,
     ]) {
       const answer = await fetch(odd);
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      expect([answer.status, await answer.json()]).toEqual([
         404,
-        'application/json',
+        { error: 'invalid_request', error_description: 'There is no such logo.' },
       ]);
     }
   });
@@ -214,17 +240,17 @@ describe('the logo of a client', () => {
 
   // @shows AS-40.6
   test('is refused while the setting is off: no fetch, no endpoint, no logo on a page', async () => {
+    const off = await startPortal();
+    onTestFinished(() => off.close());
     const asked = host.connections();
     for (const named of [{ logo: ONE }, { logoUri: host.url('/logo.png') }]) {
-      await expect(registerClient(plain, named)).rejects.toThrow(
-        'oauth_server:client_logos is off',
-      );
+      await expect(registerClient(off, named)).rejects.toThrow('oauth_server:client_logos is off');
     }
     expect(host.connections()).toBe(asked);
-    const client = await registerClient(plain);
-    expect(await consentOf(client, plain)).not.toContain('<img');
-    expect((await fetch(`${plain.url}/oauth/logo?client_id=${client.id}&v=x`)).status).toBe(404);
-    expect(plain.server.endpoints.map(({ name }) => name)).not.toContain('oauth_server_logo');
+    const client = await registerClient(off);
+    expect(await consentOf(client, off)).not.toContain('<img');
+    expect((await fetch(`${off.url}/oauth/logo?client_id=${client.id}&v=x`)).status).toBe(404);
+    expect(off.server.endpoints.map(({ name }) => name)).not.toContain('oauth_server_logo');
   });
 });
 

@@ -161,6 +161,24 @@ describe('the OpenAPI description of the endpoints', () => {
     });
   });
 
+  test('has the metadata of each resource, also of the eleventh', async () => {
+    const names = Array.from({ length: 11 }, (_, index) => `/api-${index}`);
+    const portal = await startPortal({
+      config: (url) => ({
+        oauth_server: {
+          openapi: true,
+          resources: Object.fromEntries(
+            names.map((name) => [`${url}${name}`, { scopes: ['notes:read'] }]),
+          ),
+        },
+      }),
+    });
+    onTestFinished(() => portal.close());
+    const { paths } = await fetched(portal);
+    const metadata = names.map((name) => `/.well-known/oauth-protected-resource${name}`);
+    expect(metadata.filter((at) => paths[at]?.['get'] === undefined)).toEqual([]);
+  });
+
   test('does not say how browsers get the logo', async () => {
     const logo = path.join(import.meta.dirname, '..', 'docs', 'diagrams', 'store.svg');
     const { paths } = await fetched(await openPortal({ branding: { logo } }));

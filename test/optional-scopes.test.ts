@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { AUDIT, type AuditEvent } from 'portico';
 import {
   ADA,
@@ -19,15 +19,12 @@ const SCOPES = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
 const CHOICES = { optional_scopes: { leave_out: ['email', 'notes:write'], add: ['notes:write'] } };
 
 let portal: RunningPortal;
-/** The same portal without the feature, on the same database. */
-let off: RunningPortal;
 let client: TestClient;
 let ada: Visitor;
 const events: AuditEvent[] = [];
 
 beforeAll(async () => {
   portal = await startPortal({ config: { oauth_server: CHOICES } });
-  off = await startPortal({ databaseUrl: portal.env['DATABASE_URL'] ?? '' });
   portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
   ada = await portal.signedIn(ADA);
 });
@@ -35,10 +32,15 @@ beforeEach(async () => {
   client = await registerClient(portal, { scopes: SCOPES });
   events.length = 0;
 });
-afterAll(async () => {
-  await off.close();
-  await portal.close();
-});
+afterAll(() => portal.close());
+
+/** Starts a portal with other settings on the same database. */
+async function openBeside(settings: object): Promise<RunningPortal> {
+  const databaseUrl = portal.env['DATABASE_URL'] ?? '';
+  const beside = await startPortal({ databaseUrl, config: { oauth_server: settings } });
+  onTestFinished(() => beside.close());
+  return beside;
+}
 
 const ask = (scope: string, changes: Readonly<Record<string, string>> = {}) =>
   ada.visit(authorizationUrl(portal, client, { scope, ...changes }));
@@ -79,6 +81,7 @@ const refusalOf = (answer: Response) => locationOf(answer).searchParams.get('err
 
 // @shows AS-8.23
 test('without optional scopes the page has no checkboxes, and form fields for them are ignored', async () => {
+  const off = await openBeside({});
   const there = await off.signedIn(ADA);
   const page = await there.visit(authorizationUrl(off, client, { scope: 'email notes:read' }));
   expect(await boxes(page)).toEqual({});
@@ -143,6 +146,14 @@ describe('a scope that the person may add', () => {
       'notes:write',
     ]);
     expect(scopesOf(await tokensOf(await allow(await ask('notes:read'))))).toEqual(['notes:read']);
+  });
+
+  // @shows AS-8.24
+  test('needs no scope that the person may leave out', async () => {
+    const adding = await openBeside({ optional_scopes: { add: ['notes:write'] } });
+    const there = await adding.signedIn(ADA);
+    const url = authorizationUrl(adding, client, { scope: 'notes:read' });
+    expect(await boxes(await there.visit(url))).toEqual({ 'notes:write': false });
   });
 
   // @shows AS-8.24
@@ -275,6 +286,7 @@ describe('the answer of the person', () => {
     const html = await page.clone().text();
     const hidden = (name: string) =>
       new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? '';
+    const off = await openBeside({});
     const response = await fetch(`${off.url}/oauth/authorize`, {
       method: 'POST',
       headers: { cookie: ada.cookies(), Origin: 'null' },

@@ -1,6 +1,6 @@
 // @engines sqlite: the database makes no difference
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { authorizationServerOf, token } from 'portico';
 import { createResourceServer } from '@portico/resource-server';
 import { startBeside } from './support/beside.ts';
@@ -356,6 +356,20 @@ describe('the metadata of each resource', () => {
       await fetch(`${portal.url}/.well-known/oauth-authorization-server`)
     ).json()) as object;
     expect(metadata).toMatchObject({ protected_resources: [reading, writing, ELSEWHERE] });
+  });
+
+  // @shows AS-6.30
+  test('is announced in the metadata of the server, if there are resources', async () => {
+    const announced = async (resources: object) => {
+      const own = await startPortal({ config: { oauth_server: { resources } } });
+      onTestFinished(() => own.close());
+      const url = `${own.url}/.well-known/oauth-authorization-server`;
+      return ((await (await fetch(url)).json()) as Readonly<Record<string, unknown>>)[
+        'protected_resources'
+      ];
+    };
+    expect(await announced({ [ELSEWHERE]: { scopes: ['notes:read'] } })).toEqual([ELSEWHERE]);
+    expect(await announced({})).toBeUndefined();
   });
 
   // @shows AS-12.32

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { begin, enter, poll, registerDevice, requestCodes, tokensOf } from './support/device.ts';
 import {
   ADA,
@@ -249,6 +249,29 @@ describe('a client credentials request', () => {
     },
   );
 });
+
+// @shows AS-2.31
+test.each([
+  [{}, 'invalid_scope'],
+  [{ unknown_scopes: 'refuse' }, 'invalid_scope'],
+  [{ unknown_scopes: 'ignore' }, undefined],
+])(
+  'with the setting %j, a request with an unknown scope gets the error %s',
+  async (config, error) => {
+    const own = await startPortal({ config: { oauth_server: config } });
+    onTestFinished(() => own.close());
+    const asking = await registerClient(own, {
+      redirectUris: [],
+      scopes: ['notes:read'],
+      grants: ['client_credentials'],
+    });
+    const answer = await requestToken(own, asking, {
+      grant_type: 'client_credentials',
+      scope: 'notes:read groups',
+    });
+    expect(((await answer.json()) as { readonly error?: string }).error).toBe(error);
+  },
+);
 
 // @shows AS-2.31
 test('a value other than refuse and ignore is a configuration problem', async () => {
