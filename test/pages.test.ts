@@ -4,7 +4,14 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startApplication, type Application, type ErrorView, type SignInView } from '@portico/kit';
-import type { BrandingView, OAuthViews, Route } from 'portico';
+import {
+  createAuthorizationServer,
+  oauthServerConfiguration,
+  type BrandingView,
+  type OAuthViews,
+  type Route,
+} from 'portico';
+import { createHandler } from 'portico/fetch';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { ROOT } from './support/console.ts';
 import {
@@ -91,6 +98,7 @@ describe('branding', () => {
       'cache-control': 'public, max-age=31536000, immutable',
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
       'cross-origin-resource-policy': 'same-origin',
+      etag: `"${logo.split('=')[1]}"`,
     });
     expect(served.headers.get('set-cookie')).toBeNull();
     const shown = await fetch(`${portal.url}${logo}`, { headers: { Cookie: 'session=1' } });
@@ -118,6 +126,29 @@ describe('branding', () => {
     const plain = await startPortal();
     onTestFinished(() => plain.close());
     expect((await fetch(`${plain.url}/oauth/branding/logo`)).status).toBe(404);
+  });
+
+  // @shows AS-39.8
+  test('serves the logo in an application of a different framework, too', async () => {
+    const server = createAuthorizationServer({
+      publicUrl: 'https://host.example',
+      config: oauthServerConfiguration.parse({
+        name: 'Host',
+        scopes: {},
+        key_path: folder,
+        branding: { logo: await write('host.svg', SVG) },
+      }),
+      database: portal.application.database,
+      host: {
+        signedIn: async () => null,
+        loadAccount: async () => null,
+        holdsPermission: async () => false,
+        loginUrl: '/login',
+        log: { debug() {}, info() {}, warning() {}, error() {} },
+      },
+    });
+    const asked = new Request('https://host.example/oauth/branding/logo');
+    expect(await (await createHandler(server)(asked))?.text()).toBe(SVG);
   });
 
   // @shows AS-39.8
@@ -303,21 +334,20 @@ describe('slots', () => {
 
   // @shows AS-39.11
   test('are not reloaded in production', async () => {
+    const own = await mkdtemp(path.join(folder, 'views-'));
+    const footer = path.join(path.basename(own), 'slots', 'footer.eta');
+    await write(footer, '<p>Open</p>');
     const production = await startPortal({
-      views,
+      views: own,
       mode: 'prod',
       config: { public_url: 'https://portal.example' },
     });
-    try {
-      const page = async () =>
-        (await production.application.fetch(new Request('https://portal.example/login'))).text();
-      expect(await page()).not.toContain('Closed tonight');
-      await write('views/slots/footer.eta', '<p>Closed tonight</p>');
-      await write('views/slots/header.eta', '<p>Closed tonight</p>');
-      expect(await page()).not.toContain('Closed tonight');
-    } finally {
-      await production.close();
-    }
+    onTestFinished(() => production.close());
+    const page = async () =>
+      (await production.application.fetch(new Request('https://portal.example/login'))).text();
+    expect(await page()).toContain('<p>Open</p>');
+    await write(footer, '<p>Closed tonight</p>');
+    expect(await page()).toContain('<p>Open</p>');
   });
 });
 

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { token } from 'portico';
 import { createClock } from './support/clock.ts';
 import {
@@ -151,12 +151,14 @@ describe('without oauth_server:reauthentication', () => {
 describe('the metadata', () => {
   // @shows AS-44.9
   test('contains what the setting adds', async () => {
-    const read = async (at: RunningPortal) =>
-      (await (await fetch(`${at.url}/.well-known/openid-configuration`)).json()) as Record<
-        string,
-        string[]
-      >;
-    const [on, without] = [await read(portal), await read(off)];
+    const read = async (config: Readonly<Record<string, unknown>>) => {
+      const at = await startWith(config);
+      onTestFinished(() => at.close());
+      const response = await fetch(`${at.url}/.well-known/openid-configuration`);
+      return (await response.json()) as Record<string, string[]>;
+    };
+    const on = await read({ reauthentication: true, acr_values: ['gold', 'silver'] });
+    const without = await read({});
     expect(on['acr_values_supported']).toEqual(['gold', 'silver']);
     expect(on['prompt_values_supported']).toEqual(['consent', 'none', 'login']);
     expect(on['claims_supported']).toEqual([
@@ -167,6 +169,9 @@ describe('the metadata', () => {
     ]);
     expect(without).not.toHaveProperty('acr_values_supported');
     expect(without['prompt_values_supported']).toEqual(['consent', 'none']);
+    const plain = await read({ reauthentication: true });
+    expect(plain).not.toHaveProperty('acr_values_supported');
+    expect(plain['prompt_values_supported']).toEqual(['consent', 'none', 'login']);
   });
 });
 
