@@ -19,8 +19,7 @@ import {
   registerDevice,
   tokensOf,
 } from './support/device.ts';
-import { startBeside } from './support/beside.ts';
-import { porticoHere, ROOT } from './support/console.ts';
+import { ROOT } from './support/console.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
 import {
   assertionFor,
@@ -98,6 +97,16 @@ beforeEach(async () => {
   ada = await portal.signedIn(ADA);
   events.length = 0;
 });
+
+/** Starts a portal on the same database whose setting is off. */
+async function openWithoutMemory(): Promise<RunningPortal> {
+  const off = await startPortal({
+    databaseUrl: portal.env['DATABASE_URL'] ?? '',
+    config: { oauth_server: { ...CONFIG.oauth_server, remember_consent: false } },
+  });
+  onTestFinished(() => off.close());
+  return off;
+}
 
 type Changes = Readonly<Record<string, string | undefined>>;
 
@@ -285,16 +294,12 @@ describe('the person is asked for consent', () => {
 
   // @shows AS-52.3
   test('for scopes that they denied while oauth_server:remember_consent was off', async () => {
-    const config = mergeConfig(CONFIG, { oauth_server: { remember_consent: false } });
-    const { other, process: beside } = await startBeside(portal, {}, config);
-    try {
-      await allow();
-      const url = authorizationUrl(other, client, READ);
-      await ada.submit(await ada.get(url), { decision: 'deny' });
-      expect(await outcomeOf(await open())).toBe('page');
-    } finally {
-      await beside.stop();
-    }
+    await allow();
+    const off = await openWithoutMemory();
+    const there = await off.signedIn(ADA);
+    const page = await there.get(authorizationUrl(off, client, READ));
+    await there.submit(page, { decision: 'deny' });
+    expect(await outcomeOf(await open())).toBe('page');
   });
 
   // @shows AS-52.3
@@ -615,109 +620,14 @@ describe('remembered consent with other clients and grants', () => {
   });
 });
 
-describe('the console', () => {
-  const console = (args: readonly string[], config: object = CONFIG) =>
-    porticoHere(args, {
-      cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
-      env: { ...portal.env, PUBLIC_URL: portal.url, PORTAL_CONFIG: JSON.stringify(config) },
-    });
-  const CREATE = [
-    'oauth:client:create',
-    'Calendar',
-    '--redirect=https://calendar.example/callback',
-    '--scope=openid',
-    '--first-party',
-  ];
-
-  // @shows AS-52.2
-  test('marks a client, shows the mark, and removes it', async () => {
-    const created = await console([...CREATE, '--json']);
-    const { client_id: id, ...more } = JSON.parse(created.stdout) as { readonly client_id: string };
-    expect(more).toMatchObject({ first_party: true });
-    expect((await console(['oauth:client:show', id])).stdout).toContain(
-      '(confidential, first-party)',
-    );
-    expect(JSON.parse((await console(['oauth:client:show', id, '--json'])).stdout)).toMatchObject({
-      first_party: true,
-    });
-    expect((await console(['oauth:client:list'])).stdout).toContain(
-      `${id}  Calendar  (confidential, first-party)`,
-    );
-    const listed = JSON.parse((await console(['oauth:client:list', '--json'])).stdout) as Record<
-      string,
-      unknown
-    >[];
-    expect(listed.find((each) => each['client_id'] === id)).toMatchObject({ first_party: true });
-    const page = JSON.parse(
-      (await console(['oauth:client:list', '--limit=1000', '--json'])).stdout,
-    ) as { readonly items: readonly Record<string, unknown>[] };
-    expect(page.items.find((each) => each['client_id'] === id)).toMatchObject({
-      first_party: true,
-    });
-    const updated = await console(['oauth:client:update', id, '--no-first-party']);
-    expect(updated.stdout).toContain('first_party: "true" → none');
-    expect((await console(['oauth:client:show', id])).stdout).toContain('(confidential)');
-    const again = await console(['oauth:client:update', id, '--first-party', '--json']);
-    expect(JSON.parse(again.stdout)).toMatchObject({ first_party: true });
-  });
-
-  // @shows AS-52.2
-  test('refuses the mark for a native application, and if the setting is off', async () => {
-    const native = await console([...CREATE, '--native']);
-    expect([native.code, native.stderr]).toEqual([
-      1,
-      expect.stringContaining('is only for web applications') as string,
-    ]);
-    const off = await console(CREATE, {
-      oauth_server: { ...CONFIG.oauth_server, remember_consent: false },
-    });
-    expect([off.code, off.stderr]).toEqual([
-      1,
-      expect.stringContaining('This server does not support the field first_party') as string,
-    ]);
-  });
-});
-
-describe('without oauth_server:remember_consent', () => {
-  // @shows AS-52.8
-  test('the list of clients has no additional fields', async () => {
-    const logout = (args: readonly string[], isOn: boolean) =>
-      porticoHere(args, {
-        cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
-        env: {
-          ...portal.env,
-          PUBLIC_URL: portal.url,
-          PORTAL_CONFIG: JSON.stringify({ oauth_server: { logout: isOn } }),
-        },
-      });
-    const create = ['oauth:client:create', 'Out', '--redirect=https://out.example/callback'];
-    const more = ['--scope=openid', '--post-logout-redirect=https://out.example/', '--json'];
-    const created = await logout([...create, ...more], true);
-    const { client_id: id } = JSON.parse(created.stdout) as { readonly client_id: string };
-    const listed = async (isOn: boolean) => {
-      const { stdout } = await logout(['oauth:client:list', '--json'], isOn);
-      const all = JSON.parse(stdout) as readonly Readonly<Record<string, unknown>>[];
-      return all.find((each) => each['client_id'] === id);
-    };
-    expect(await listed(true)).toEqual(await listed(false));
-  });
-
-  // @shows AS-2.52, AS-52.8
-  test('the person is asked for consent, even by a marked client', async () => {
-    await allow();
-    const off = await startPortal({
-      databaseUrl: portal.env['DATABASE_URL'] ?? '',
-      config: { oauth_server: { ...CONFIG.oauth_server, remember_consent: false } },
-    });
-    try {
-      const visitor = await off.signedIn(ADA);
-      expect(await outcomeOf(await visitor.get(authorizationUrl(off, client, READ)))).toBe('page');
-      const silent = authorizationUrl(off, client, { ...READ, prompt: 'none' });
-      expect(await outcomeOf(await visitor.get(silent))).toBe('interaction_required');
-    } finally {
-      await off.close();
-    }
-  });
+// @shows AS-2.52, AS-52.8
+test('without oauth_server:remember_consent, the person is asked for consent, even by a marked client', async () => {
+  await allow();
+  const off = await openWithoutMemory();
+  const visitor = await off.signedIn(ADA);
+  expect(await outcomeOf(await visitor.get(authorizationUrl(off, client, READ)))).toBe('page');
+  const silent = authorizationUrl(off, client, { ...READ, prompt: 'none' });
+  expect(await outcomeOf(await visitor.get(silent))).toBe('interaction_required');
 });
 
 test('a custom feature can provide priorConsent only if oauth_server:remember_consent is off', () => {
