@@ -20,7 +20,7 @@ describe('the settings of a resource', () => {
   test.each([
     'a.example',
     'ftp://a.example',
-    'see https://a.example',
+    'xhttps://a.example',
     'https://a.example/x?y',
     'https://a.example/x#y',
     'https://a.example/x y',
@@ -91,10 +91,16 @@ describe('a resource conflicts with other settings', () => {
     },
   );
 
+  test('never if another one is longer by a letter', () => {
+    const [one, other] = ['https://a.example/x', 'https://a.example/xy'];
+    expect(problemsOf({ [one]: NOTES, [other]: NOTES })).toEqual([]);
+  });
+
   test('never if there is none', () => expect(problemsOf(undefined, PORTAL)).toEqual([]));
 
   test.each([
     ['https://A.example', 'must be written as https://a.example'],
+    ['https://a.example:443', 'must be written as https://a.example'],
     ['https://a.example:443/x', 'must be written as https://a.example/x'],
     ['https://a.example/b/../x', 'must be written as https://a.example/x'],
     ['https://a.example/:x', 'must not contain : or * in its path'],
