@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -286,6 +286,17 @@ describe('the readiness probe reports not ready', () => {
   });
 
   // @shows AS-29.3
+  test('while the newest key cannot be read', async () => {
+    const { portal, probe } = await portalWith({ signingKey: 'new' });
+    const { key_path: keys } = portal.server.config;
+    const [name = ''] = await readdir(keys);
+    await writeFile(path.join(keys, `9${name}`), 'not a key');
+    await expect
+      .poll(async () => (await probe('ready')).json())
+      .toEqual({ status: 'not_ready', checks: { store: 'ok', schema: 'ok', key: 'failing' } });
+  });
+
+  // @shows AS-29.3
   test('without a key, but only if a client needs one', async () => {
     const { portal, probe } = await portalWith({ signingKey: false });
     await registerClient(portal, { scopes: ['notes:read'] });
@@ -506,6 +517,19 @@ describe('health probes in an application of a different framework', () => {
       key: 'unknown',
     });
     expect(lines.map(([, context]) => context?.['part'])).toEqual(['store']);
+  });
+
+  // @shows AS-29.12
+  test('are not requested by the doctor if they are off', async () => {
+    const { server, database } = await serverOn(() => ({}));
+    const front = await startServer((_, outgoing) => outgoing.writeHead(404).end());
+    onTestFinished(() => front.close());
+    const { checks } = await examine(
+      { database, migrations: async () => [] },
+      { ...server, issuer: front.url, origin: front.url },
+      { online: true },
+    );
+    expect(checks.map(({ part }) => part)).not.toContain('readiness');
   });
 
   // @shows AS-29.3
