@@ -55,8 +55,8 @@ function staged(keys: readonly KeyDescription[]): readonly Finding[] {
 }
 
 /**
- * Finds keys that a machine created while its clock was ahead. A rotation would neither replace such
- * a key nor create another one before this time.
+ * Finds keys that a machine created while its clock was ahead. A rotation would not replace such a
+ * key, or create another one, before this time.
  */
 function ahead(keys: readonly KeyDescription[], now: number): readonly Finding[] {
   return keys.flatMap(({ kid, algorithm, state, createdAt, signsFrom, file }) => {
