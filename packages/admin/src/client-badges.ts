@@ -38,10 +38,7 @@ export function openUntil(
     : null;
 }
 
-/**
- * Returns the name of the method with which the client authenticates, as defined in RFC 7591
- * section 2.
- */
+/** Returns the name of the client's authentication method, as defined in RFC 7591 section 2. */
 export function getAuthentication(client: Parameters<typeof authenticationMetadata>[0]): string {
   const { token_endpoint_auth_method: method } = authenticationMetadata(client, []);
   return String(method);

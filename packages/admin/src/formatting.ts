@@ -49,8 +49,8 @@ export function personRow(links: PageLinks, person: PersonReference, known: Know
 }
 
 /**
- * Returns the name by which the page shows the user: the user's name, or else the email address, or
- * else the id.
+ * Returns the name to show for a user: the user's name, the email address if the name is missing,
+ * or the id if both are missing.
  */
 export function calledBy({ id }: PersonReference, { name, email }: KnownPerson): Html {
   const called = name ?? email;

@@ -24,7 +24,7 @@ export interface FormSubject {
 
 /** How long a form stays valid after the page is shown, in milliseconds. */
 const LIFETIME = 1_800_000;
-/** The maximum difference between the clocks of two machines, in milliseconds. */
+/** The maximum accepted difference between the clocks of two machines, in milliseconds. */
 const TOLERANCE = 60_000;
 
 /**
@@ -56,7 +56,7 @@ export class Forms {
   /**
    * Checks a form and marks it as used. Each form is accepted only once, even if several processes
    * receive it. If the form is accepted, returns null, and the caller must perform the action
-   * immediately. Otherwise, returns the reason for the log.
+   * immediately. Otherwise, returns why the form was rejected, for the log.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';

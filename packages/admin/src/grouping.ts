@@ -24,7 +24,8 @@ const MOST_READ = 1000;
 /**
  * Returns the next page of groups. The group with the newest authorization comes first, and each
  * group appears on only one page. Reads at most 1,000 authorizations to find the groups of a page.
- * If there are more, reads the authorizations of each group separately.
+ * If there are more, or if this is not the first page, also reads the authorizations of each group
+ * separately.
  */
 export async function heldGroups(
   access: Access,
@@ -42,7 +43,8 @@ export async function heldGroups(
   for (const { authorizations } of shown) {
     const [{ person, client }] = authorizations;
     const whole = await heldBy(access, { ...filter, person, clientId: client.id });
-    // Skip this group if it has a newer authorization, because an earlier page has shown the group.
+    // Skip the group if its newest authorization is not older than the cursor, because an earlier
+    // page has shown this group.
     if (whole !== null && !(after !== undefined && whole.authorizations[0].id >= after))
       groups.push(whole);
   }

@@ -3,13 +3,13 @@ import type { AdministrationParts, AnswerAdministration } from './page.ts';
 
 /**
  * Loads the code of the administrator's pages when the server starts, but does not delay the start.
- * Loading it with the first request could fail, because a deployment may have replaced the files by
- * then (decision 22).
+ * Does not wait for the first request, because a deployment may have replaced the files by then
+ * (decision 22).
  */
 export function lazyAdministration(parts: () => AdministrationParts): AnswerAdministration {
   const load = () => import('./administration.ts');
   let loading: ReturnType<typeof load> | null = load();
-  // If loading fails, requests that are waiting for it fail. The next request tries to load the
+  // If loading fails, the requests that wait for it fail too. The next request tries to load the
   // code again.
   loading.catch(() => (loading = null));
   let administration: Administration | null = null;

@@ -33,14 +33,14 @@ export class RefusedPeople {
 
   /**
    * Counts a rejected request. Returns null if the last event for this user and reason is less than
-   * a minute old. Otherwise, returns the number for a new event: all requests since the last event,
-   * including this one.
+   * a minute old. Otherwise, returns the number to report in a new event: all rejected requests
+   * since the last event, including this one.
    */
   count({ provider, id }: PersonReference, reason: string): number | null {
     const key = JSON.stringify([provider, id, reason]);
     const now = this.#clock();
     const before = this.#told.get(key);
-    // Use the absolute difference. If the clock is set back, the server would otherwise emit no
+    // Use the absolute difference. Otherwise, after the clock is set back, the server would emit no
     // events for a long time.
     if (before !== undefined && Math.abs(now - before.at) < A_MINUTE) {
       this.#told.set(key, { ...before, untold: before.untold + 1 });

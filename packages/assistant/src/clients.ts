@@ -31,7 +31,7 @@ export function wantedClients(
   server: AuthorizationServer,
   config: AssistantConfig,
 ): readonly WantedClient[] {
-  // A registered client's name has no spaces at its ends, and its lists have no duplicates.
+  // A registered client's name is trimmed, and its lists have no duplicates, so do the same here.
   const name = server.config.name.trim();
   const service: WantedClient = {
     role: 'service',

@@ -6,8 +6,8 @@ const redirectUri = z
   .refine(isExactHttps, "must be an https callback URI, exactly as the vendor's console shows it");
 
 /**
- * Whether this redirect URI can be registered and uses https. Rejects loopback URIs, because a
- * vendor cannot reach them.
+ * Whether this redirect URI can be registered and uses https. Rejects http loopback URIs, although
+ * they can be registered, because a vendor cannot reach them.
  */
 function isExactHttps(value: string): boolean {
   return redirectUriProblem(value) === null && new URL(value).protocol === 'https:';

@@ -16,7 +16,10 @@ interface Directory {
 const CLAUDES_LONGEST_NAME = 64;
 const CHATGPTS_HINTS = ['readOnlyHint', 'destructiveHint', 'openWorldHint'] as const;
 
-/** The directories whose rules for tools Portico can check. See docs/chatgpt-and-directories.md. */
+/**
+ * Portico can check tools against the rules of these directories. See
+ * docs/chatgpt-and-directories.md.
+ */
 const DIRECTORIES = {
   claude: {
     called: "Claude's directory",

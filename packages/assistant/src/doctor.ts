@@ -17,7 +17,7 @@ import { assistantConfig } from './setup.ts';
 
 /** The report that `assistant:doctor` prints with `--json`. */
 export interface AssistantReport {
-  /** Whether no check has failed. Warnings do not matter. */
+  /** Whether no check has failed. A warning does not count as a failure. */
   readonly healthy: boolean;
   /** All checks, in the order in which they ran. Each examined part has at least one check. */
   readonly checks: readonly Check[];
@@ -139,8 +139,8 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
 }
 
 /**
- * Checks that each of the two clients has only the grants and scopes of its role. Also reports
- * every other client that can use the tools.
+ * Checks that each of the assistant's clients is registered and matches the configuration. Also
+ * reports every other client that can use the tools.
  */
 async function examineClients(subject: Subject): Promise<Findings> {
   const { application, server, config } = subject;

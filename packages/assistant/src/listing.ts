@@ -43,8 +43,8 @@ const BANNER_SIZE = '1200x600';
 const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
 
 /**
- * Treats a missing section as an empty map, and also a section that is not a map. The check then
- * reports a problem for each missing value.
+ * Treats a value that is missing or is not a map as an empty map, so that the check reports a
+ * problem for each missing value.
  */
 function section<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.preprocess((value) => (isMap(value) ? value : {}), z.object(shape));
@@ -71,8 +71,8 @@ function text(longest: number) {
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 
 /**
- * Returns the parsed URL if it uses https and has no credentials. Otherwise, returns null. Each
- * https URL has a host.
+ * Returns the parsed URL if it uses https and has no credentials. Otherwise, returns null. Does not
+ * check the host, because every https URL has one.
  */
 function parseHttps(value: string): URL | null {
   if (!WRITTEN_HTTPS.test(value) || !URL.canParse(value)) return null;
@@ -92,7 +92,7 @@ const imageUri = z.string({ error: NO_IMAGE }).refine((value) => {
 }, NO_IMAGE);
 
 /**
- * Whether the value is a list. For a list, checks of the whole list run even if some items are
+ * Whether the value is a list. If it is, the checks of the whole list run even if some items are
  * invalid.
  */
 function isList({ value }: { readonly value: unknown }): boolean {

@@ -206,7 +206,7 @@ function likelyDatabase({ folder, env, database }: Detected): string {
   if (url !== undefined && checkDatabase(url) === null) return url;
   if (database === 'pg') return 'postgres://localhost:5432/app';
   if (database === 'mysql2' || database === 'mariadb') return 'mysql://localhost:3306/app';
-  // Use globSync as a property. Older versions of Node do not export it, so an import by name would
+  // Do not import `globSync` by name. Older versions of Node do not export it, so the import would
   // fail before the version check runs.
   const [file] = fs.globSync(['*.{sqlite,sqlite3,db}', '{data,db,prisma}/*.{sqlite,sqlite3,db}'], {
     cwd: folder,

@@ -46,7 +46,10 @@ export function changesOf(plan: Plan): readonly Change[] {
   return [...files, ...manifestChange(plan), ...ignoreChange(plan), ...envChange(plan)];
 }
 
-/** Keeps the existing file, and writes the new text to another file in the same folder. */
+/**
+ * Keeps the existing file, and returns the change that creates another file with the new text in
+ * the same folder.
+ */
 function besides(folder: string, file: string, text: string): readonly Change[] {
   const beside = `${file}.portico.new`;
   const present = textOf(path.join(folder, beside));

@@ -62,7 +62,8 @@ export function installCommands(
 }
 
 /**
- * Whether a package is installed. `wanted` is the package's name, and may end with a major version.
+ * Whether a package is installed. `wanted` is the package's name, and may end with a major version,
+ * such as `@types/node@24`.
  */
 function isInstalled(folder: string, wanted: string): boolean {
   const [, name = '', major] = /^(.[^@]*)(?:@(\d+))?$/.exec(wanted) ?? [];
@@ -81,8 +82,8 @@ export const typed = (command: readonly string[]): string =>
     .join(' ');
 
 /**
- * Matches arguments without characters that have a special meaning in a Windows shell. The caller
- * puts arguments with spaces in quotation marks.
+ * Matches arguments that contain no characters with a special meaning in a Windows shell. Spaces
+ * are allowed, because the caller puts arguments with spaces in quotation marks.
  */
 const PLAIN = /^[\p{L}\p{N}_@+=:,./\\~ -]+$/u;
 

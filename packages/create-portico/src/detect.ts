@@ -113,7 +113,7 @@ function readManifest(folder: string): Manifest {
     const value = JSON.parse(readFileSync(file, 'utf8')) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Ignore the error, because the error below also fits a file that is not valid JSON.
+    // Ignore this error. The error below also applies to a file that is not valid JSON.
   }
   throw new Failure(`${file} does not contain a JSON object. Fix this file first.`);
 }
@@ -177,7 +177,7 @@ function majorOf(range: string | undefined): number | null {
  * subfolders `src`, `lib` and `app`.
  */
 function usesNodeSqlite(folder: string): boolean {
-  // Use globSync as a property. Older versions of Node do not export it, so an import by name would
+  // Do not import `globSync` by name. Older versions of Node do not export it, so the import would
   // fail before the version check runs.
   return fs
     .globSync(['*.{ts,js,mjs,cjs,mts}', '{src,lib,app}/*.{ts,js,mjs,cjs,mts}'], {

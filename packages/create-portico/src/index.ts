@@ -26,8 +26,8 @@ const PACKAGE = path.join(import.meta.dirname, '..');
 
 /**
  * Adds Portico to an existing application, or creates a new application in an empty folder. `args`
- * contains the command-line arguments. Never overwrites a file. Resolves to the exit code: 0 done,
- * 1 a step failed, 2 invalid input, 130 canceled.
+ * contains the command-line arguments. Never overwrites a file. Resolves to the exit code: 0 if all
+ * steps succeeded, 1 if a step failed, 2 if the input is invalid, 130 if the user canceled.
  *
  * @example
  * const code = await createPortico(['--yes', '--no-install'], {

@@ -27,7 +27,7 @@ export interface Plan {
   /** The settings to add to the environment file. Existing settings keep their values. */
   readonly env: { readonly file: string; readonly values: readonly (readonly [string, string])[] };
   readonly ignored: readonly string[];
-  /** The members to add to package.json. Existing members stay unchanged. */
+  /** The properties to add to package.json. Existing properties stay unchanged. */
   readonly manifest: Readonly<Record<string, unknown>>;
   readonly packageManager: PackageManager;
   readonly packages: readonly string[];
@@ -50,8 +50,8 @@ const WITHOUT_ADDRESSES: readonly Framework[] = ['next', 'react-router'];
 /** Returns the plan for an existing application. */
 export function planForApplication(detected: Detected, answers: Answers): Plan {
   const { framework, database } = answers;
-  // If the user chose another framework, ignore the session library, which was detected for the
-  // detected framework.
+  // If the user chose a different framework than the detected one, ignore the session library,
+  // because it belongs to the detected framework.
   const seen = framework === detected.framework ? detected : { ...detected, session: null };
   const { directory, suffix, extension, imported } = layoutOf(seen, answers);
   const own = (name: string) => `${name}${suffix}`;
@@ -281,7 +281,7 @@ function developmentPackagesOf(
   ];
 }
 
-/** Returns the folder of the host file, and the endings of file names and imports. */
+/** Returns the folder of the host file, and how file names and import paths end. */
 function layoutOf(detected: Detected, { framework }: Answers) {
   const { folder, language, modules, importsTs } = detected;
   const has = (name: string) => existsSync(path.join(folder, name));

@@ -179,9 +179,11 @@ export class BodyTooLargeError extends Error {
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
   readonly text: PageText;
-  /** The exact reason, for the log. If `APP_ENV` is `dev`, the page shows it too. */
+  /** The exact reason, for the log. In development, the page shows it too. */
   readonly detail: string | null;
-  /** How many seconds to wait before the same request can succeed. Null if it can never succeed. */
+  /**
+   * How many seconds to wait before sending the same request again. Null if waiting does not help.
+   */
   readonly retryAfter: number | null;
   /**
    * A link to another page on this server. If null, the user can only return to the application.

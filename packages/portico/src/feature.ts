@@ -62,8 +62,8 @@ export type ConfigOf<Shape extends ConfigShape> = {
 };
 
 /**
- * A feature of the server. Several servers can share one feature object. Each function of the
- * feature receives `Config`: the section `oauth_server`, including the feature's own keys.
+ * A feature of the server. Several servers can share one feature object. `Config` is the section
+ * `oauth_server`, including the feature's own keys.
  */
 export interface Feature<Config = OAuthServerConfig> {
   /** The feature's name in error messages, in lower snake case. */
@@ -195,7 +195,7 @@ export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfil
 export interface Contribution {
   /** Members that the feature adds to the server's metadata (RFC 8414 section 2). */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Values that the feature adds to lists in the metadata of the OpenID provider. */
+  /** Values that the feature adds to lists in the server's metadata. */
   readonly metadataValues?: MetadataValues;
   /**
    * Finds clients that use the server without registration. At most one feature can provide this.
@@ -226,8 +226,8 @@ export interface Contribution {
   /** Whether the server accepts a redirect URI that the client has not registered. */
   readonly mayRedirect?: MayRedirect;
   /**
-   * Response modes that the feature adds to `query`. A mode sends responses to the client's
-   * redirect URI.
+   * Response modes that the feature offers in addition to `query`. A mode sends responses to the
+   * client's redirect URI.
    */
   readonly responseModes?: readonly SendingMode[];
   /**
@@ -242,8 +242,8 @@ export interface Contribution {
    */
   readonly requestParameters?: readonly string[];
   /**
-   * Sends signed-in users to a page of the host before they see the consent page. At most one
-   * feature can provide this.
+   * Sends signed-in users to a page of the host before they see the consent page, or after they
+   * allow the request. At most one feature can provide this.
    */
   readonly interaction?: Interaction;
   /**
@@ -264,7 +264,7 @@ export interface Contribution {
    * ID tokens. At most one feature can provide this.
    */
   readonly sid?: FindSid;
-  /** Removes the feature's data about a person when an operator erases that person. */
+  /** Removes the feature's data about a person when that person is erased. */
   readonly forgetsPerson?: ForgetsPerson;
   /**
    * Ends all requests in the feature's tables that are waiting for a user's answer. Portico calls
@@ -409,8 +409,9 @@ export interface Parts {
 }
 
 /**
- * Defines a feature. Its functions receive the section `oauth_server`, including the keys from the
- * feature's `config`. Pass the feature to `oauthServer()` or `createAuthorizationServer()`.
+ * Defines a feature. The `config` parameter of its functions is the section `oauth_server`,
+ * including the keys from the feature's `config`. Pass the feature to `oauthServer()` or
+ * `createAuthorizationServer()`.
  *
  * @example
  * const maintenance = defineFeature({

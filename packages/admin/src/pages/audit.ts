@@ -65,7 +65,10 @@ function readFilter(asked: Asked): AuditFilter {
   };
 }
 
-/** Returns the start of the day in this parameter in UTC, as milliseconds since 1970. */
+/**
+ * Returns when the day in this parameter starts in UTC, in milliseconds since 1970. Returns null if
+ * the parameter is missing.
+ */
 function dayIn({ query }: Asked, name: string): number | null {
   const text = query.get(name);
   if (text === undefined) return null;

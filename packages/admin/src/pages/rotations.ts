@@ -8,8 +8,8 @@ import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
 /**
- * The maximum number of clients to read for one page. Of these clients, the page shows each one
- * whose previous secret is still accepted.
+ * The maximum number of clients to read for one page. The page shows only those of them whose
+ * previous secret is still accepted.
  */
 const EXAMINED = 5000;
 

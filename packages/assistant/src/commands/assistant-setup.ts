@@ -41,7 +41,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
         readonly json?: boolean;
       }) => {
         const application = await context.application();
-        // First do the steps that may fail and that register nothing.
+        // First do the steps that register nothing, because they may fail.
         const file = manifest === undefined ? null : path.resolve(manifest);
         if (file !== null && existsSync(file))
           context.fail(`${file} already exists; choose another file name`);

@@ -129,7 +129,7 @@ interface Address {
   readonly clientAddress: string;
 }
 
-/** The code for frameworks from whose requests Portico cannot read the address itself. */
+/** The code for frameworks in which Portico cannot read the address from the request itself. */
 const ADDRESSES: Readonly<Partial<Record<Framework, Address>>> = {
   sveltekit: {
     context: '{ getClientAddress(): string }',

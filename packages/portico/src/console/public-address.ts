@@ -16,8 +16,7 @@ import type { Subject } from './subject.ts';
 
 /**
  * Sends requests to the server's public address, as a client would. Checks whether these requests
- * reach this installation, and what the process receives. If they reach another installation,
- * fetches only the two public documents.
+ * reach this installation. If they do, also checks what the process receives.
  */
 export async function examinePublicAddress(
   subject: Subject,

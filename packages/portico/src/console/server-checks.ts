@@ -45,8 +45,8 @@ export async function examineStore({
 }
 
 /**
- * Returns the reason why the database is not ready, or null if it finds none. Called after
- * statements have failed.
+ * Returns the reason why the database is not ready, or null if it finds none. Call this function
+ * after a statement has failed.
  */
 async function unready(database: Subject['application']['database']): Promise<Finding | null> {
   const examinations = await getDialect(database).examinations();
@@ -195,7 +195,9 @@ function clientsWithoutKey(
   ).catch((): readonly Client[] => []);
 }
 
-/** Returns the key directory and the files in it, if the group or other users can access them. */
+/**
+ * Returns the paths that the group or other users can access: the key directory and files in it.
+ */
 async function openToOthers(directory: string): Promise<readonly string[]> {
   // On Windows, the mode bits have no meaning.
   if (process.platform === 'win32') return [];
@@ -212,8 +214,8 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const { passwordHasher } = host;
   const hash = await passwordHasher.hash(secret);
   const right: unknown = await passwordHasher.verify(secret, hash);
-  // Change the first byte of the secret. Some hashers (bcrypt) use only the first 72 bytes, so they
-  // would ignore a change at the end.
+  // Add a character at the start, not at the end. Some hashers ignore the end of a long secret, for
+  // example bcrypt, which uses only the first 72 bytes.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
   // A hasher that is written in JavaScript can return any value. Accept only `true`, as client
   // authentication does.

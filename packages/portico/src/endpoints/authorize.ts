@@ -138,8 +138,8 @@ export class AuthorizeEndpoint {
     if ('response' in checked && isVerified(checked.response.client)) {
       return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     }
-    // Do not redirect to an unverified client before a user has signed in (RFC 9700 section
-    // 4.11.2).
+    // If the checks failed for an unverified client, do not redirect to it before a user has signed
+    // in (RFC 9700 section 4.11.2).
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null && isSilent(checked)) {
       const response = notSignedInSilently(checked.asked, checked.client);
@@ -282,7 +282,7 @@ export class AuthorizeEndpoint {
       'refusal' in step
         ? { response: responseTo(asked, client, { error: step.refusal }) }
         : await this.#consent.begin(asked, client, visitor, { requestId, details: step.details });
-    // A direct request may also be waiting for a sign-in in another browser.
+    // Close the request, because it may also be waiting for a sign-in in another browser.
     const isError = 'response' in presented && 'error' in presented.response.result;
     if (isError && put.direct && requestId !== undefined)
       await this.#consent.close(asked, client, visitor, requestId);

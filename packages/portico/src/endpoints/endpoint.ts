@@ -23,7 +23,8 @@ export interface Endpoint {
   /** The HTTP methods that the endpoint handles. GET includes HEAD. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
   /**
-   * True if the endpoint rejects every request with 405. The `Allow` header then lists no methods.
+   * True if the endpoint rejects every request with 405. The `Allow` header then does not list the
+   * endpoint's methods.
    */
   readonly refusesMethods?: true;
   /**

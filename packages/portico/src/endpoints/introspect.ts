@@ -18,8 +18,8 @@ interface IntrospectionAdditions {
 
 /**
  * Handles POST /oauth/introspect (RFC 7662), for resource servers outside this application. The
- * response tells whether an access token is valid and which scopes it has now. The only data about
- * the user in the response is the public subject.
+ * response tells whether an access token is valid and which scopes it has now. Apart from what
+ * features add, the only data about the user in the response is the public subject.
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;

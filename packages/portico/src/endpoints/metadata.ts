@@ -51,8 +51,8 @@ function verifiedAlgorithms(profile: SecurityProfile | null): readonly string[] 
 }
 
 /**
- * Returns the authentication methods of each endpoint. For endpoints that accept signed assertions,
- * also returns the signing algorithms (RFC 8414 section 2).
+ * Returns the authentication methods of each endpoint. If clients can authenticate with signed
+ * assertions, also returns the signing algorithms (RFC 8414 section 2).
  */
 function authenticationMethods(
   server: Server,
@@ -117,8 +117,8 @@ export function authorizationServerMetadata(
 
 /**
  * Returns the authorization server metadata, with the members that OpenID Connect Discovery 1.0
- * section 3 adds. The algorithms include RS256 even if the server has no key for it, unless the
- * security profile forbids RS256.
+ * section 3 adds. If no security profile applies to the whole server, the algorithms include RS256
+ * even if the server has no key for it.
  */
 export function openidProviderMetadata(
   server: Server,

@@ -101,8 +101,8 @@ export function formBody(
 }
 
 /**
- * The security requirement of endpoints where clients authenticate. A public client does not
- * authenticate but sends its `client_id` in the form.
+ * The security requirement of endpoints where clients authenticate. The empty option is for clients
+ * that send their credentials, or only their `client_id`, in the form.
  */
 export const CLIENT_AUTHENTICATION = [{ client_secret_basic: [] }, {}] as const;
 

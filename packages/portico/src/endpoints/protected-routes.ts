@@ -142,8 +142,9 @@ export class TokenRoutes implements ProtectedRoutes {
     }) => {
       const request = asked?.() ?? null;
       const requestId = request === null ? null : getRequestId(request);
-      // Do not send `insufficient_scope` if the user does not have the permission for the scope.
-      // Clients that react to this error would ask the user for consent again and again.
+      // If challenges link to metadata, do not send `insufficient_scope` to a client whose user
+      // does not have the permission for the scope. Clients that react to this error would ask the
+      // user for consent again and again.
       const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
       // A challenge that links to metadata always contains the scope. A challenge without a link to
       // metadata contains the scope only if the token is valid.
@@ -172,7 +173,7 @@ export class TokenRoutes implements ProtectedRoutes {
 
 /**
  * Returns a function that returns the request's id. It must create the Request for this, so it is
- * called only when a log line is written.
+ * called only when the id is needed, for example for a log line.
  */
 function getId(asked: (() => Request) | undefined): (() => string) | null {
   return asked === undefined ? null : () => getRequestId(asked());

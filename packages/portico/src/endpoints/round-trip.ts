@@ -92,7 +92,7 @@ function authenticate({ question }: Keys, issuer: string, time: string, nonce: s
 
 /**
  * A signing key that is stored in a file. The doctor and the server can both read its private key.
- * In contrast, they cannot read the private key of a KeySigner.
+ * The private key of a KeySigner cannot be read.
  */
 export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
 

@@ -79,8 +79,8 @@ export class SignInTrips {
     const { host } = this.#server;
     const notes = this.#notes;
     const cookies = await this.#waiting.removeSurplus(request, requestId);
-    // A browser that comes from a page on this origin sends the session cookie if it has one. So
-    // this person has no session.
+    // Warn only if the browser comes from a page on this origin. It then sends the session cookie
+    // if it has one, so the missing session is unexpected.
     if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
     const loginUrl = host.loginUrl(this.returnPath(requestId));
     const waited = notes === null ? null : await this.#waiting.find(request, requestId);
@@ -103,8 +103,8 @@ export class SignInTrips {
 }
 
 /**
- * Makes the pages in response to this HTTP request use a language from `ui_locales` in the
- * authorization request.
+ * Remembers the languages in `ui_locales` of the authorization request, for the pages in the
+ * response to this HTTP request.
  */
 export function noteSent(request: Request, sent: SentParameters = []): void {
   const wish = sent.find(([name]) => name === 'ui_locales')?.[1];

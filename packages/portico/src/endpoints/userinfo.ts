@@ -60,8 +60,8 @@ export class UserinfoEndpoint {
 
   /**
    * Looks up the token from the header or from a form body (RFC 6750 sections 2.1 and 2.2). Throws
-   * if the request contains a token in both places. Reads the body before it reads from the store,
-   * because the caller may send the body slowly.
+   * if the request contains a token in the form and also an `Authorization` header. Reads the body
+   * before it reads from the store, because the caller may send the body slowly.
    */
   async #sentToken(request: Request): Promise<UsableToken | NoToken> {
     const authorization = request.headers.get('authorization');

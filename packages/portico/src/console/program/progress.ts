@@ -15,7 +15,7 @@ const EMPTY_LINE = '\r\u{1b}[2K';
 /**
  * Runs work that takes long, and shows its progress. On a terminal, updates a single line, and
  * clears it when the work ends or fails. Without a terminal, prints a new line every five seconds,
- * so work that ends sooner prints nothing.
+ * and for each report with `atOnce`. So short work prints nothing, unless it uses `atOnce`.
  *
  * `what` describes the work, for example `Removing expired rows`. `write` writes to standard error.
  * `columns` is the width of the terminal, or null if there is no terminal.

@@ -15,7 +15,7 @@ const A_DAY = 86_400_000;
 
 /**
  * Stores audit events and writes them to a stream. Most servers record no events, so the code for
- * this is loaded only at the first event.
+ * this is loaded only by servers that do.
  */
 export class AuditTrail implements AuditSink {
   readonly keeps: boolean;

@@ -31,11 +31,11 @@ interface Waiting {
 }
 
 /**
- * Stores records in the order in which they arrive, with one statement at a time. Records that
- * arrive while a statement is running are stored together by the next statement. If a record is not
- * stored within a second, Portico writes it to the log, and the request continues. Until the store
- * responds again, Portico writes further records to the log immediately. The store may later accept
- * a record that is already in the log. The log never contains a record twice.
+ * Stores records in the order in which they arrive, with one statement at a time. The records that
+ * arrive while a statement is running are stored by the next statements, several at a time. If a
+ * record is not stored within a second, Portico writes it to the log, and the request continues.
+ * Until the store responds again, Portico writes further records to the log immediately. The store
+ * may later accept a record that is already in the log. The log never contains a record twice.
  */
 export class Keeping {
   readonly #store: AuditStore;

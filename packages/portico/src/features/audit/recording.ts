@@ -34,7 +34,7 @@ export class Recording {
 
   /**
    * Returns the id for the next record. The ids that one process creates are in order, even within
-   * a millisecond.
+   * a millisecond, unless the clock is set back.
    */
   #nextId(now: number): string {
     const id = orderedIdentifier(now);

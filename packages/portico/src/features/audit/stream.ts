@@ -7,8 +7,8 @@ const STANDARD_OUTPUT = '-';
 
 /**
  * Appends lines to standard output, to a file, or to a named pipe (FIFO) that has a reader. Creates
- * files and folders so that only the process's account can read them. Opens the file again for each
- * line, so that log rotation can move the file without a restart.
+ * missing files and folders, which only their owner can access. Opens the file again for each line,
+ * so that log rotation can move the file without a restart.
  */
 export class LineStream {
   readonly #target: string;

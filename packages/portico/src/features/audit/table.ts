@@ -6,8 +6,8 @@ import type { AuditStore } from './keeping.ts';
 import type { AuditTable, Axis, IdRange, RecordKey } from './kept-audit.ts';
 
 /**
- * The table `oauth_audit`, which contains the stored events. A row changes only when its user is
- * erased. A pseudonym then replaces the user.
+ * The table `oauth_audit`, which contains the stored events. A row changes only when a user in it
+ * is erased. A pseudonym then replaces the user.
  */
 export class AuditRecords implements AuditStore, AuditTable {
   readonly #database: Database;

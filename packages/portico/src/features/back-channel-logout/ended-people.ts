@@ -47,7 +47,7 @@ export class EndedPeople {
   /**
    * Ends all sessions of the user except one. Until this transaction is committed, other requests
    * may still read the old sessions from the host. So this method first stores a time in the
-   * future. `Committed` corrects this time after the commit.
+   * future. The returned function corrects this time after the commit.
    */
   async end(
     connection: SqlConnection,

@@ -9,8 +9,8 @@ import { describeSession, LOGOUT, SessionLogout } from './session-logout.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * How many old records of sign-ins to clients were deleted. Missing if `back_channel_logout` is
-     * off.
+     * How many old records of sessions and of sign-ins to clients were deleted. Missing if
+     * `back_channel_logout` is off.
      */
     readonly sessionClients?: number;
   }

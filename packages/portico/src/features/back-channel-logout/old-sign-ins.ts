@@ -2,7 +2,7 @@ import type { Database } from '@portico/sql';
 
 /**
  * The minimum time for which the server keeps the record of a completed sign-in, in milliseconds
- * (ninety days).
+ * (ninety days). If the session ends, the record is deleted sooner.
  */
 const KEPT = 90 * 86_400_000;
 /** How long to wait before a sign-in or session is checked again, in milliseconds (seven days). */

@@ -25,8 +25,8 @@ interface KeptSession {
 }
 
 /**
- * Records which clients a user has signed in to. When a session ends, notifies these clients and
- * ends their access.
+ * Records which clients a user has signed in to. When a session ends, notifies those clients that
+ * have a logout URI. Also ends their access, unless they requested the scope `offline_access`.
  */
 export class SessionLogout {
   readonly #server: Server;
@@ -57,8 +57,8 @@ export class SessionLogout {
   }
 
   /**
-   * Returns the `sid` that this client has received for the browser's session. Returns null if it
-   * has received none.
+   * Returns the `sid` that identifies the browser's session to this client. Returns null if there
+   * is no session, or if no authorization has begun in it.
    */
   async sid(request: Request, clientId: string): Promise<string | null> {
     const session = await this.#sessionOf(request);

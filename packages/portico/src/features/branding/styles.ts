@@ -5,9 +5,9 @@ import type { BrandingConfig } from './config.ts';
  * color is its relative luminance (WCAG 2.2).
  *
  * In light mode, browsers darken the brand color until its contrast with the page and the card is
- * 4.5:1. In dark mode, they lighten it in the same way. A color with enough contrast does not
- * change. As a result, text on the accent color can always be white in light mode and black in dark
- * mode.
+ * at least 4.5:1. In dark mode, they lighten it in the same way. A color with enough contrast does
+ * not change. As a result, text on the accent color can always be white in light mode and black in
+ * dark mode.
  */
 const LIGHT = `
     --accent: color(from var(--brand) xyz-d65
