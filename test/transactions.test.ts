@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDatabase, type OpenedDatabase, type TransactionError } from 'portico';
+import {
+  migrate,
+  openDatabase,
+  type Migration,
+  type OpenedDatabase,
+  type TransactionError,
+} from 'portico';
 import {
   afterAll,
   beforeAll,
@@ -407,6 +413,55 @@ describe.each(inject('databaseServer')?.startsWith('mysql') === true ? ['MySQL a
         expect(await ids()).toEqual([1, 2]);
       },
     );
+
+    // @shows AS-18.13
+    test.each([
+      ['commits', 'COMMIT', [1]],
+      ['rolls back', 'ROLLBACK', []],
+      ['drops a table', 'DROP TABLE IF EXISTS made', [1]],
+      ['commits and fails', `COMMIT; ${FAIL}`, [1]],
+    ])(
+      'that %s inside transaction() ends it: the server runs no later statement of the work',
+      async (_, body, stored) => {
+        const opened = await openWith(body);
+        const work = opened.transaction(async (on) => {
+          await insert(1, on);
+          await on.execute('CALL work()').catch(() => {});
+          await insert(2, on);
+        });
+        await expect(work).rejects.toEqual(refused('procedure'));
+        // The work may also ignore the error.
+        const ignoring = opened.transaction((on) => on.execute('CALL work()').catch(() => {}));
+        await expect(ignoring).rejects.toEqual(refused('procedure'));
+        expect(await ids()).toEqual(stored);
+        await opened.transaction((on) => insert(3, on));
+        expect(await ids()).toEqual([...stored, 3]);
+      },
+    );
+
+    test('inside transaction() that ends nothing and fails leaves the transaction open', async () => {
+      const opened = await openWith(FAIL);
+      await opened.transaction(async (on) => {
+        await insert(1, on);
+        await expect(on.execute('CALL work()')).rejects.toThrow('the procedure failed');
+        await insert(2, on);
+      });
+      expect(await ids()).toEqual([1, 2]);
+    });
+
+    test('can be called by a migration, whose schema changes have ended its transaction', async () => {
+      const opened = await openWith('DROP TABLE IF EXISTS made');
+      const step: Migration = {
+        name: 'test_0001_calls',
+        async up(schema) {
+          await schema.execute('SELECT 1');
+          await schema.execute('CALL work()');
+          await schema.execute('SELECT 1');
+          await schema.execute('CALL work()');
+        },
+      };
+      expect(await migrate(opened, [step])).toEqual([step.name]);
+    });
 
     test('that ends its transaction keeps its connection', async () => {
       const opened = await openWith(`${START}; COMMIT; SELECT 1 AS one`);

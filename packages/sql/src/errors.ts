@@ -107,6 +107,9 @@ const TRANSACTION_REFUSALS = {
   late:
     'The transaction was rolled back, because it took too long. Do less in it, or use ' +
     '`withoutTimeout()`',
+  procedure:
+    'A procedure ended the transaction, with COMMIT, ROLLBACK or a schema change. Call it ' +
+    'outside of a transaction',
 } as const;
 
 /**
@@ -117,7 +120,8 @@ export class TransactionError extends Error {
   override readonly name = 'TransactionError';
   /**
    * The rule that the work broke: it used the store instead of its connection, ran a statement
-   * after the transaction's end, ran no statement for too long, or took too long in total.
+   * after the transaction's end, ran no statement for too long, took too long in total, or called
+   * a procedure that ends the transaction.
    */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;
 

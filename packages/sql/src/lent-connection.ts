@@ -1,7 +1,8 @@
 import type { SqlParameter } from './contract.ts';
 import type { EngineConnection, StatementResult } from './engine.ts';
+import { TransactionError } from './errors.ts';
 import { isWorthRetrying } from './failures.ts';
-import { refuseTransactionControl } from './transaction-control.ts';
+import { refuseTransactionControl, runsCode } from './transaction-control.ts';
 
 /** A connection from a server's pool. */
 export interface PooledConnection extends EngineConnection {
@@ -13,6 +14,8 @@ export interface PooledConnection extends EngineConnection {
    * transaction open. Returns null if this is unknown.
    */
   isIdle(): boolean | null;
+  /** Asks the server whether a transaction is open. `isIdle` then returns the answer. */
+  askStatus(): Promise<unknown>;
   /** Returns the connection to the pool. A broken connection is closed instead. */
   release(broken: boolean): void;
 }
@@ -33,6 +36,11 @@ export class LentConnection implements EngineConnection {
   #broken = false;
   #inTransaction = false;
   /**
+   * Whether the server still runs the transaction. On MySQL, a schema change ends it, and
+   * migrations continue without one.
+   */
+  #isOpen = false;
+  /**
    * The error that rolled back the open transaction. Later statements are rejected with this error.
    * Otherwise, MySQL would commit each statement after a deadlock separately.
    */
@@ -52,12 +60,17 @@ export class LentConnection implements EngineConnection {
   async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
     refuseTransactionControl(sql);
     this.#refuseWhenUndone();
-    return this.#watched(this.#connection.execute(sql, parameters));
+    const statement = this.#watched(this.#connection.execute(sql, parameters));
+    if (this.#isOpen && runsCode(sql)) return this.#requireOpen(statement);
+    const result = await statement;
+    this.#isOpen &&= this.#connection.isIdle() !== true;
+    return result;
   }
 
   async begin(): Promise<void> {
     await this.#watched(this.#connection.begin());
     this.#inTransaction = true;
+    this.#isOpen = this.#connection.isIdle() !== true;
   }
 
   /**
@@ -86,6 +99,21 @@ export class LentConnection implements EngineConnection {
 
   release(): void {
     this.#giveBack(this.#connection, this.#broken);
+  }
+
+  /**
+   * Waits for a statement that runs the application's code. If the code has ended the transaction,
+   * rejects this and all later statements. Otherwise, MySQL would commit each of them separately.
+   */
+  async #requireOpen<T>(statement: Promise<T>): Promise<T> {
+    const [outcome] = await Promise.allSettled([statement]);
+    // MySQL does not report the status together with an error.
+    if (outcome.status === 'rejected' && !this.#broken)
+      await this.#watched(this.#connection.askStatus());
+    if (this.#connection.isIdle() === true)
+      this.#undone ??= { error: new TransactionError('procedure') };
+    this.#refuseWhenUndone();
+    return statement;
   }
 
   #refuseWhenUndone(): void {

@@ -15,6 +15,7 @@ function openFailing(error: Error, isStatementError: (error: unknown) => boolean
     begin: async () => null,
     commit: () => Promise.reject(error),
     isIdle: () => null,
+    askStatus: async () => {},
     release: () => {},
   };
   const engine = new PoolEngine(

@@ -1,3 +1,5 @@
+import { keptByText } from './kept-by-text.ts';
+
 /**
  * Matches what engines ignore before the first word of a statement: spaces, semicolons and
  * comments.
@@ -22,6 +24,14 @@ export function refuseTransactionControl(sql: string): void {
   if (ENDS_OR_BEGINS.test(sql))
     throw new Error('Use transaction() instead of statements that begin or end a transaction');
 }
+
+const RUNS_CODE = new RegExp(String.raw`${BEFORE}(?:CALL|XA|BEGIN\s+NOT\s+ATOMIC)\b`, 'i');
+
+/**
+ * Returns whether a statement can run the application's code, or is about an XA transaction. Such a
+ * statement can begin or end a transaction, even if it fails.
+ */
+export const runsCode = keptByText((sql) => RUNS_CODE.test(sql));
 
 /**
  * Throws for savepoint statements. Used on engines where Portico runs each transaction inside a

@@ -256,6 +256,7 @@ function toConnection(
     begin: () => execute('START TRANSACTION READ WRITE'),
     commit: () => execute('COMMIT'),
     isIdle: () => changes.isIdle,
+    askStatus: () => execute('DO 0'),
     release(broken) {
       void putBack(connection, broken || changes.remain ? null : before.restore).then(isBack);
     },

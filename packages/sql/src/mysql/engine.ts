@@ -230,6 +230,7 @@ function toConnection(
     begin: () => execute('BEGIN'),
     commit: () => execute('COMMIT'),
     isIdle: () => changes.isIdle,
+    askStatus: () => execute('DO 0'),
     release(broken) {
       if (broken || changes.remain) connection.destroy();
       else connection.release();

@@ -1,5 +1,5 @@
 import { keptByText } from '../kept-by-text.ts';
-import { BEFORE } from '../transaction-control.ts';
+import { BEFORE, runsCode } from '../transaction-control.ts';
 
 /** A session variable, and the value that Portico needs. */
 export type SessionSetting = readonly [name: string, value: string];
@@ -50,12 +50,6 @@ export function restore(settings: readonly SessionSetting[]): string {
  * Matches SET and USE. Does not match MariaDB's SET STATEMENT, which affects only one statement.
  */
 const SETS = new RegExp(String.raw`${BEFORE}(?:SET\b(?!\s+(?:STATEMENT|GLOBAL)\b)|USE\b)`, 'i');
-/** Matches statements that can run the application's code, and statements of XA transactions. */
-const RUNS_CODE = new RegExp(String.raw`${BEFORE}(?:CALL|XA|BEGIN\s+NOT\s+ATOMIC)\b`, 'i');
-
-/** Returns whether a statement can leave a transaction open, even if the statement fails. */
-const mayLeaveOpen = keptByText((sql) => RUNS_CODE.test(sql));
-
 /** Matches a statement that takes or releases a named lock. The lock belongs to the session. */
 const LOCKS = /\b(GET|RELEASE)_LOCK\s*\(/gi;
 
@@ -102,7 +96,7 @@ export class SessionChanges {
   /** Runs a statement, and records whether it left a transaction open. */
   async watch<Answer>(sql: string, run: () => Promise<Answer>): Promise<Answer> {
     // If the statement fails, the server does not report whether it left a transaction open.
-    if (mayLeaveOpen(sql)) this.#isIdle = false;
+    if (runsCode(sql)) this.#isIdle = false;
     const answer = await run();
     this.#isIdle = isIdleAfter(answer);
     return answer;

@@ -46,8 +46,6 @@ const TEXTS: ReadonlySet<number> = new Set([19, 25, 1043, 1700]);
 const asText = (text: string) => text;
 
 interface PostgresConnection extends PooledConnection {
-  /** Sends an empty request to the server. The response shows whether a transaction is open. */
-  askStatus(): Promise<unknown>;
   readTogether(reads: readonly Read[]): Promise<SharedAnswer>;
 }
 
