@@ -1,5 +1,7 @@
 // @engines sqlite: it starts many processes, and other tests check what they write
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -1043,6 +1045,39 @@ describe('serve', () => {
       `Port ${port} is in use; choose another one with --port or PORT`,
     );
     expect(await server.stop()).toBe(0);
+  });
+
+  // @shows AS-29.14
+  test('keeps an idle connection longer than proxies do, but not while it stops', async () => {
+    const port = await freePort();
+    const server = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
+      cwd: PORTAL,
+      env: { STORAGE_DIR: storage, PORT: String(port) },
+    });
+    await server.says(`Listening on http://127.0.0.1:${port}`);
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const [response] = (await once(
+      request({ agent, port, path: '/health/live' }).end(),
+      'response',
+    )) as [IncomingMessage];
+    expect(response.headers['keep-alive']).toBe('timeout=125');
+    // The body of this request arrives after the signal.
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '1' };
+    const slow = request({ agent, port, path: '/oauth/token', method: 'POST', headers: form });
+    slow.flushHeaders();
+    const answered = once(slow, 'response');
+    response.resume();
+    expect((await fetch(`http://localhost:${port}/health/ready`)).status).toBe(200);
+    server.process.kill('SIGTERM');
+    await server.says('Stopping after the current requests');
+    slow.end('a');
+    const [answer] = (await answered) as [IncomingMessage];
+    const since = performance.now();
+    answer.resume();
+    expect(answer.statusCode).toBe(401);
+    expect(await server.ended()).toBe(0);
+    expect(performance.now() - since).toBeLessThan(5000);
   });
 
   test('prefers --port to PORT', async () => {

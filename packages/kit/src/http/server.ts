@@ -34,6 +34,13 @@ export interface ListenOptions {
 const GRACE = 10_000;
 
 /**
+ * How long a connection may be idle, in milliseconds. Longer than proxies keep idle connections by
+ * default (Caddy: 120 seconds, Traefik: 90, nginx and AWS load balancers: 60). Otherwise, a proxy
+ * could send a request on a connection that the server is closing, and answer 502.
+ */
+const LONGEST_IDLE = 125_000;
+
+/**
  * Matches a `Host` header: a host with an optional port (RFC 9110 section 7.2, RFC 3986 section
  * 3.2.2).
  */
@@ -66,7 +73,10 @@ export async function listen(
     // HTTP/1.0 allows requests without a Host header. Load balancers send such probes.
     { errorHandler: notARequest, hostname: new URL(application.publicUrl).host },
   );
-  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
+  const server = createServer(
+    { keepAliveTimeout: LONGEST_IDLE },
+    (incoming, outgoing) => void answer(incoming, outgoing),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, hostname, () => {
@@ -116,7 +126,9 @@ function close(server: Server): Promise<void> {
       clearTimeout(forced);
       resolve();
     });
-    // Close idle keep-alive connections now, because they would keep the server open.
+    // Close idle keep-alive connections now, because they would keep the server open. A connection
+    // that is busy now must not stay open after its response either.
     server.closeIdleConnections();
+    server.keepAliveTimeout = 1;
   });
 }
