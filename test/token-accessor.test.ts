@@ -301,7 +301,11 @@ describe('token() never uses a session:', () => {
 describe('token() in the wrong place', () => {
   // @shows AS-12.8
   test('throws outside of a request, with a message about what is missing', () => {
-    expect(() => token()).toThrow(/outside a request.*oauthServer\(\)/);
+    expect(() => token()).toThrow(/outside a request.*oauthServer\(\).*bearer\(server\)/);
+  });
+
+  test('throws outside of a request, with a message about a second copy of portico', () => {
+    expect(() => token()).toThrow(/npm ls portico.*one copy/);
   });
 
   // @shows AS-12.7, AS-12.8

@@ -62,8 +62,9 @@ export function token(): TokenAccessor {
     throw new Error(
       'token() was called outside a request, or the handler is not wrapped by the ' +
         'authorization server. ' +
-        'With the kit, add the oauthServer() plugin. Otherwise, wrap the handler in ' +
-        'server.withToken(request, next)',
+        'With the kit, add the oauthServer() plugin. Otherwise, mount bearer(server) before the ' +
+        'handler, or wrap the handler in server.withToken(request, next). If you already do ' +
+        'this, run npm ls portico: the application must have only one copy of portico',
     );
   }
   return accessor;
