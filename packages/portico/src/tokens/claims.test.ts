@@ -28,6 +28,19 @@ function claimsOf(mapper: ClaimsMapper | undefined) {
 }
 
 describe('the claims of scopes', () => {
+  test('are dropped with a warning if getProfile() returns a promise', async () => {
+    const { user } = person(Promise.resolve({ email: 'a@example.com' }));
+    const { claims, warnings } = claimsOf(undefined);
+    expect(await claims.released(user, ['email'])).toEqual({});
+    await claims.released(user, ['email']);
+    const reason =
+      'getProfile() returned a promise. Load the values in loadAccount(), and return an object';
+    expect(warnings.map(([, context]) => context)).toEqual([
+      { claim: 'email', reason },
+      { claim: 'email_verified', reason },
+    ]);
+  });
+
   test('come from OpenID Connect and the configuration, each once, in the order of the scopes', () => {
     expect(
       claimNames(['openid', 'email', 'team', 'office', 'gone', 'constructor'], catalog),

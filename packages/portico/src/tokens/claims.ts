@@ -1,3 +1,4 @@
+import { isPromise } from 'node:util/types';
 import type { Log } from '@portico/sql';
 import type { UserInterface } from '../person.ts';
 import type { ScopeCatalog } from './scopes.ts';
@@ -154,6 +155,8 @@ export class Claims {
     const profile: Readonly<Record<string, unknown>> = user.getProfile();
     const added: Readonly<Record<string, unknown>> =
       this.#mapper === undefined ? {} : await this.#mapper(user);
+    // TypeScript refuses a getProfile() that is async, but JavaScript does not.
+    if (isPromise(profile)) for (const name of names) this.#warnOf(name, PROMISED_PROFILE);
     this.#warnOfDropped(profile);
     this.#warnOfDropped(added);
     const claims: Record<string, unknown> = {};
@@ -185,6 +188,9 @@ export class Claims {
 }
 
 const MOST_WARNINGS = 100;
+
+const PROMISED_PROFILE =
+  'getProfile() returned a promise. Load the values in loadAccount(), and return an object';
 
 /**
  * Returns whether no string in the value contains an unpaired surrogate. Some JSON parsers reject a
