@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 /**
  * Recognize errors by their `code`, not by their class. A CLI that is installed elsewhere contains
  * its own copy of this package, so two classes with the same name can exist.
@@ -75,7 +76,7 @@ export function isOverloaded(error: unknown): error is OverloadedError {
  * the error has none.
  */
 export function getErrorCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+  return isNativeError(error) && 'code' in error && typeof error.code === 'string'
     ? error.code
     : null;
 }

@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { DIALECTS } from './engines.ts';
 import { getErrorCodes, type Meaning } from './meaning.ts';
 
@@ -9,7 +10,7 @@ const meanings = (error: Error) =>
   Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
 
 const means = (error: unknown, meaning: Meaning): error is Error =>
-  error instanceof Error && meanings(error).includes(meaning);
+  isNativeError(error) && meanings(error).includes(meaning);
 
 /**
  * Returns whether the error means that the store cannot be reached, is too busy, is read-only, or
@@ -93,7 +94,7 @@ export function rolledBack(): Error {
  * effect.
  */
 export function isFoundUndone(error: unknown): boolean {
-  return error instanceof Error && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
+  return isNativeError(error) && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
 }
 const FOUND_UNDONE: ReadonlySet<unknown> = new Set([FOREIGN_TRANSACTION, ROLLED_BACK]);
 
@@ -172,7 +173,7 @@ function isTlsFailure(code: unknown): boolean {
  * error is an AggregateError.
  */
 function causes(error: unknown, depth = 0): readonly Error[] {
-  if (!(error instanceof Error) || depth > 5) return [];
+  if (!isNativeError(error) || depth > 5) return [];
   const several: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
   return [error, ...[error.cause, ...several].flatMap((cause) => causes(cause, depth + 1))];
 }

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isNativeError } from 'node:util/types';
 import {
   type BegunStep,
   ConfigurationError,
@@ -148,7 +149,7 @@ function openApplicationLog(file: string, level: string): ClosableLog {
   try {
     return openLog({ file, level });
   } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    if (!(isNativeError(error) && 'syscall' in error)) throw error;
     const message =
       `is ${file}, which this process cannot open (${error.message}); choose a file that this ` +
       'process can write, or "-" for standard output';

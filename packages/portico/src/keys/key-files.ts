@@ -1,5 +1,6 @@
 import { link, lstat, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { isNativeError } from 'node:util/types';
 import { hasCode, openOwnedFolder } from '@portico/sql';
 import { randomIdentifier } from '../crypto.ts';
 import type { SigningAlgorithms } from './algorithms.ts';
@@ -206,5 +207,5 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
 }
 
 function isOfFileSystem(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
+  return isNativeError(error) && 'syscall' in error;
 }

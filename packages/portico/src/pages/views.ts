@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Eta } from 'eta';
+import { hasCode } from '@portico/sql';
 import { ENGLISH_WORDS } from './words.ts';
 import { EMBEDDED_VIEWS } from './embedded-views.ts';
 import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-errors.ts';
@@ -158,7 +159,7 @@ function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import type { SqlConnection } from '../contract.ts';
 import type { Dialect } from '../dialect.ts';
 import { quotedText } from '../quoting.ts';
@@ -54,8 +55,7 @@ export const MYSQL: Dialect = {
   async unlock(connection, name) {
     await connection.execute('SELECT RELEASE_LOCK(?)', [name]);
   },
-  isDoneBefore: (error) =>
-    error instanceof Error && 'errno' in error && DONE_BEFORE.has(error.errno),
+  isDoneBefore: (error) => isNativeError(error) && 'errno' in error && DONE_BEFORE.has(error.errno),
   isAboutFile: () => false,
   schemas: null,
   quoted: (text) => quotedText(text).replaceAll('\\', '\\\\'),

@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import type { SqlConnection } from '../contract.ts';
 import type { Dialect, Schemas } from '../dialect.ts';
 import { getErrorCodes } from '../meaning.ts';
@@ -63,7 +64,7 @@ export const POSTGRES: Dialect = {
     try {
       await connection.execute(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
     } catch (error) {
-      if (error instanceof Error && getErrorCodes(error).includes(LOCK_TIMEOUT)) return false;
+      if (isNativeError(error) && getErrorCodes(error).includes(LOCK_TIMEOUT)) return false;
       throw error;
     }
     await limitLocks(connection, rows[0]?.before ?? '0');

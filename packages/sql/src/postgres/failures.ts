@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import {
   findRemedy,
   getErrorCodes,
@@ -90,7 +91,7 @@ function meaningOfClass(code: unknown): Meaning | undefined {
  * two errors apart.
  */
 export function isOutdatedPlan(error: unknown): boolean {
-  if (!(error instanceof Error) || !getErrorCodes(error).includes('0A000')) return false;
+  if (!isNativeError(error) || !getErrorCodes(error).includes('0A000')) return false;
   const { routine } = error as { readonly routine?: unknown };
   return routine === undefined || routine === 'RevalidateCachedQuery';
 }

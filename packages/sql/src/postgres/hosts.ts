@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { ConfigurationError } from '../errors.ts';
 import { ESCAPES } from '../driver.ts';
 import { describeCause, isRefused, isUnavailable } from '../failures.ts';
@@ -127,7 +128,7 @@ export class HostsPool implements Pool {
         if (this.#current === first) this.#current = index;
         return connection;
       } catch (error) {
-        if (!(error instanceof Error) || !isUnavailable(error) || isRefused(error)) throw error;
+        if (!isNativeError(error) || !isUnavailable(error) || isRefused(error)) throw error;
         // Do not try the next server, because the current server is only busy and still handles
         // other requests.
         if (isBusy(error) && this.#current === first) throw error;

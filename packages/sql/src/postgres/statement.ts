@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import type { Connection } from 'pg';
 import type { SqlParameter } from '../contract.ts';
 import type { StatementResult } from '../engine.ts';
@@ -235,7 +236,7 @@ function toText(value: SqlParameter | undefined): string | null {
  * error codes, such as `EPIPE`, begin with E, and SQLSTATEs do not.
  */
 export function isServerError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^(?!E)[0-9A-Z]{5}$/.test(String(error.code));
+  return isNativeError(error) && 'code' in error && /^(?!E)[0-9A-Z]{5}$/.test(String(error.code));
 }
 
 /**

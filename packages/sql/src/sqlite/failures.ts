@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import type { MeaningsOf } from '../meaning.ts';
 
 const BUSY = 5;
@@ -67,7 +68,7 @@ function primaryCode(error: unknown): number | null {
 }
 
 function resultCode(error: unknown): number | null {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
+  if (!isNativeError(error) || !('errcode' in error) || typeof error.errcode !== 'number')
     return null;
   return error.errcode;
 }

@@ -100,7 +100,7 @@ export function bytesOfChunk(chunk: Buffer | string, source: Readable): Buffer {
 // framework may have replaced the global Request with a subclass.
 for (
   let prototype: object = Request.prototype;
-  prototype !== Object.prototype;
+  Object.getPrototypeOf(prototype) !== null; // The last prototype is Object.prototype.
   prototype = Object.getPrototypeOf(prototype) as object
 )
   for (const [name, member] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
