@@ -1,5 +1,9 @@
 // @engines sqlite, long: it installs Next, and builds with it
-import { holdStack } from '../support/stacks.ts';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { installExample } from '../../examples/install.ts';
+import { holdStack, npm } from '../support/stacks.ts';
 
 holdStack({
   name: 'Next',
@@ -9,4 +13,20 @@ holdStack({
   foreignForm: 403,
   formPath: '/login/submit',
   parsesJson: false,
+});
+
+test('a standalone build does not contain the database and the log of the project', async () => {
+  const folder = await installExample('next', async (cwd, args) => {
+    if (args.includes('build'))
+      for (const file of ['storage/app.sqlite', 'logs/app.log']) {
+        await mkdir(path.join(cwd, path.dirname(file)), { recursive: true });
+        await writeFile(path.join(cwd, file), 'secret');
+      }
+    return npm(cwd, args);
+  });
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const built = await readdir(path.join(folder, '.next', 'standalone'));
+  expect(built).toContain('server.js');
+  expect(built).not.toContain('storage');
+  expect(built).not.toContain('logs');
 });

@@ -210,7 +210,11 @@ const OUTSIDE: Environment = {
 };
 
 /** Runs npm and returns its output. If npm fails, rejects with that output. */
-async function npm(cwd: string, args: readonly string[], env: Environment = {}): Promise<string> {
+export async function npm(
+  cwd: string,
+  args: readonly string[],
+  env: Environment = {},
+): Promise<string> {
   try {
     return (await run('npm', args, { cwd, env: { ...OUTSIDE, ...env } })).stdout;
   } catch (error) {

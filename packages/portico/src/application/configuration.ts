@@ -38,7 +38,10 @@ export function readConfiguration(
   const chosen = mergeConfig(
     ...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)),
   );
-  const databaseUrl = env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`;
+  // Do not use path.join here: Next takes its result for a file that the application needs, and
+  // copies the database into the build.
+  const databaseFile = path.normalize(`${storageDirectory}/app.sqlite`);
+  const databaseUrl = env['DATABASE_URL'] ?? `sqlite:${databaseFile}`;
   const contributed = [...plugins, definition].map(({ configuration }) => configuration);
   const schemas = Object.assign({}, kitConfiguration(mode, databaseUrl), ...contributed);
   const problems = earlyProblems(definition, chosen, env);

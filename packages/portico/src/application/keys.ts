@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { z, type ZodType } from 'zod';
 import { seconds, trueOrFalse } from '../config.ts';
 import { LONGEST_LIFETIME } from '../keys/times.ts';
@@ -62,7 +61,7 @@ const sameEverywhere = {
     .strictObject({
       path: z
         .string({ error: 'must be a file name, or "-" for standard output' })
-        .default(path.join('logs', 'app.log')),
+        .default('logs/app.log'),
       level: z
         .enum(['debug', 'info', 'warning', 'error'], {
           error: 'must be "debug", "info", "warning" or "error"',
