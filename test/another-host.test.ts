@@ -447,6 +447,22 @@ describe('a host in JavaScript that returns neither true nor false', () => {
   ])('signs in no person if isActive() returns %s', async (_, given) => {
     expect(await introspectedWhile(() => (active = given))).toEqual({ active: false });
   });
+
+  test('causes a warning that names isActive() if a person returns from the sign-in page', async () => {
+    const path = `/oauth/authorize?request_id=${'x'.repeat(43)}`;
+    const back = new Request(`${ISSUER}${path}`, { headers: { 'Sec-Fetch-Site': 'same-origin' } });
+    logged.length = 0;
+    active = Promise.resolve(true);
+    try {
+      const endpoint = server.endpoints.find(({ name }) => name === 'oauth_server_authorize');
+      expect((await endpoint?.handle(back))?.status).toBe(302);
+    } finally {
+      active = true;
+    }
+    expect(logged).toEqual([
+      { level: 'warning', text: expect.stringContaining('isActive() returns true, not a promise') },
+    ]);
+  });
 });
 
 describe('a password hasher in JavaScript that returns neither true nor false', () => {

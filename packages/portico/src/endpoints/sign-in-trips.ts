@@ -26,7 +26,7 @@ export class SignInTrips {
    */
   readonly #notes: SignInNotes | null;
   readonly #replies: AuthorizeReplies;
-  readonly #warnOfNoSession: () => void;
+  readonly #warnOfNoPerson: () => void;
 
   constructor(
     server: Server,
@@ -39,11 +39,13 @@ export class SignInTrips {
     this.#waiting = waiting;
     this.#notes = notes;
     this.#replies = replies;
-    this.#warnOfNoSession = throttleLog((times) =>
+    this.#warnOfNoPerson = throttleLog((times) =>
       host.log.warning(
-        'A person returned from the sign-in page, but signedIn() returned null ({times}). If ' +
-          'this happens to every person, mount portico() after the session middleware. Also ' +
-          'check that browsers send the session cookie to {path}',
+        'A person returned from the sign-in page, but signedIn() returned null, or loadAccount() ' +
+          'returned no active account ({times}). If this happens to every person, mount ' +
+          'portico() after the session middleware. Also check that browsers send the session ' +
+          'cookie to {path}, that loadAccount() finds the id that signedIn() returns, and that ' +
+          'isActive() returns true, not a promise',
         { times, path: paths.authorize },
       ),
     );
@@ -74,14 +76,14 @@ export class SignInTrips {
     };
   }
 
-  /** Handles a person who comes back from the sign-in page without a session. */
+  /** Handles a person who comes back from the sign-in page without a session or an account. */
   async signInAgain(request: Request, requestId: string): Promise<Reply> {
     const { host } = this.#server;
     const notes = this.#notes;
     const cookies = await this.#waiting.removeSurplus(request, requestId);
     // Warn only if the browser comes from a page on this origin. It then sends the session cookie
-    // if it has one, so the missing session is unexpected.
-    if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
+    // if it has one, so a missing session or account is unexpected.
+    if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoPerson();
     const loginUrl = host.loginUrl(this.returnPath(requestId));
     const waited = notes === null ? null : await this.#waiting.find(request, requestId);
     noteSent(request, waited?.sent);
