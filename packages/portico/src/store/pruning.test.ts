@@ -63,9 +63,33 @@ test('pruning pauses between the batches of each kind, and counts all removed ro
       separated('uses', 3),
       separated('clients', 2),
       'tokens',
-      separated('events', 2),
+      separated('events', 3),
     ].join(' '),
   );
+});
+
+test('pruning everything continues if another process removes the same rows', async () => {
+  const nothing = () => {};
+  const log: Log = { debug: nothing, info: nothing, warning: nothing, error: nothing };
+  /** How many rows each batch removes. Another process removes the rows of the second one. */
+  const removed = [500, 0, 500, 200];
+  const pruning = new Pruning(
+    {
+      prune: async () => ({ families: 0, consentRequests: 0, more: false }),
+      pruneSingleUses: async () => 0,
+      pruneRegistrations: async () => ({ clients: 0, more: false }),
+      pruneAccessTokens: async () => ({ removed: 0, last: null }),
+    } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
+    () => ({
+      usesOnce: false,
+      expiring: [{ ...OLD_EVENTS, remove: async () => removed.shift() ?? 0 }],
+    }),
+    false,
+    () => 0,
+    log,
+    async () => {},
+  );
+  expect((await pruning.all()).auditEvents).toBe(1200);
 });
 
 describe('pruning while serving', () => {

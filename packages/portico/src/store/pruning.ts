@@ -196,9 +196,16 @@ export class Pruning {
         after = last;
         return counted({ accessTokens: removed }, last !== null);
       },
-      ...this.#features().expiring.map(({ kind, remove, batch }) => async () => {
-        const removed = await remove(batch);
-        return counted({ [kind]: removed }, removed === batch);
+      ...this.#features().expiring.map(({ kind, remove, batch }) => {
+        // If another process removes the same rows at the same time, a batch removes fewer rows,
+        // although more remain. So end only after two such batches.
+        let wasShort = false;
+        return async () => {
+          const removed = await remove(batch);
+          const isLast = wasShort && removed < batch;
+          wasShort = removed < batch;
+          return counted({ [kind]: removed }, !isLast);
+        };
       }),
     ];
   }
