@@ -38,9 +38,13 @@ const SECTIONS: Readonly<Record<string, string>> = {
   proxies: 'docs/troubleshooting.md#everybody-has-the-address-of-the-proxy',
   discovery: 'docs/voice-assistant.md',
   authentication: 'docs/voice-assistant.md',
+  'service client': 'docs/voice-assistant.md',
+  'account-linking client': 'docs/voice-assistant.md',
   'tool scopes': 'docs/voice-assistant.md',
   'account linking': 'docs/voice-assistant.md',
   listing: 'docs/voice-assistant.md',
+  'directory claude': 'docs/chatgpt-and-directories.md',
+  'directory chatgpt': 'docs/chatgpt-and-directories.md',
 };
 
 /**
