@@ -111,8 +111,8 @@ function createProgram(io: ConsoleIo): Command {
     .usage('[--app <file>] <command>')
     .option(
       '--app <file>',
-      'the file that defines the application (default: searched for in the current folder ' +
-        'and the folders above it)',
+      'the file that defines the application (default: portico.config.ts or app.ts in the ' +
+        'current folder, or the file that the nearest package.json names)',
     )
     .option(
       '--config <file>',
