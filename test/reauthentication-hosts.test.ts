@@ -74,7 +74,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function serverWith(more: Partial<Host>): AuthorizationServer {
+/** Creates a server on the same database, with these members of the host and these settings. */
+function serverWith(more: Partial<Host>, settings: object = {}): AuthorizationServer {
   const config = configurationWith([]).parse({
     name: 'Another host',
     scopes: { 'notes:read': 'Read your notes' },
@@ -82,6 +83,7 @@ function serverWith(more: Partial<Host>): AuthorizationServer {
     dpop: 'accept',
     reauthentication: true,
     acr_values: ['gold', 'silver'],
+    ...settings,
   });
   const host = { ...base, ...more };
   return createAuthorizationServer({ publicUrl: ISSUER, config, host, database, clock: clock.now });
@@ -102,15 +104,14 @@ const ask = (more: Readonly<Record<string, string>>, by = server) =>
   send('oauth_server_authorize', `/oauth/authorize?${codeRequest(client.id, more)}`, {}, by);
 
 /** Returns from the host's page, with the cookies of this response. */
-function comeBack(answered: Response): Promise<Response> {
+function comeBack(answered: Response, by = server): Promise<Response> {
   const location = new URL(answered.headers.get('location') ?? '', ISSUER);
   const cookie = answered.headers
     .getSetCookie()
     .map((each) => each.split(';')[0])
     .join('; ');
-  return send('oauth_server_authorize', location.searchParams.get('return_to') ?? '', {
-    headers: { cookie },
-  });
+  const back = location.searchParams.get('return_to') ?? '';
+  return send('oauth_server_authorize', back, { headers: { cookie } }, by);
 }
 
 /** Presses the button that allows. */
@@ -141,6 +142,9 @@ async function tokensFrom(page: Response): Promise<Tokens> {
 
 const errorOf = (response: Response) =>
   new URL(response.headers.get('location') ?? '', ISSUER).searchParams.get('error');
+/** Returns where the response sends the browser. */
+const placeOf = (response: Response) =>
+  new URL(response.headers.get('location') ?? '', ISSUER).pathname;
 const ago = (milliseconds: number) => ({ at: new Date(clock.now() - milliseconds) });
 
 describe('a host that lacks a member for reauthentication', () => {
@@ -161,6 +165,89 @@ describe('a host that lacks a member for reauthentication', () => {
     expect(() =>
       serverWith({ authenticatedAt, reauthenticateUrl: 'https://other.example/' }),
     ).toThrow("Host.reauthenticateUrl is 'https://other.example/', but must be a path");
+  });
+});
+
+const OFF = { reauthentication: false, acr_values: undefined };
+
+describe('the setting', () => {
+  const host = { authenticatedAt, reauthenticateUrl: '/again' };
+
+  // @shows AS-44.2
+  test.each([{ prompt: 'login' }, { max_age: '0' }])('makes the server honor %j', async (asked) => {
+    answer = () => ago(5000);
+    expect(placeOf(await ask(asked, serverWith(host)))).toBe('/again');
+  });
+
+  // @shows AS-44.2, AS-44.15
+  test.each([
+    [{ prompt: 'login create' }, 'invalid_request'],
+    [{ max_age: 'x' }, 'invalid_request'],
+    [{ id_token_hint: 'nonsense' }, 'login_required'],
+  ])('makes the server check %j', async (asked, error) => {
+    expect(errorOf(await ask(asked, serverWith(host)))).toBe(error);
+  });
+
+  // @shows AS-44.10
+  test.each([
+    [{}, 'needs maxAge or acr'],
+    [OFF, 'needs oauth_server:reauthentication; set it to true'],
+  ])('with %j, token().requireAuthentication() says what it needs', async (settings, problem) => {
+    const by = serverWith(host, settings);
+    const asking = by.withToken(new Request(`${ISSUER}/api`), async () => {
+      token().requireAuthentication({});
+      return new Response('done');
+    });
+    await expect(asking).rejects.toThrow(problem);
+  });
+
+  // @shows AS-44.8
+  test('adds the authentication to introspection responses', async () => {
+    answer = () => ago(0);
+    const by = serverWith(host);
+    const { access_token: accessToken } = await tokensFrom(await ask({ scope: 'notes:read' }));
+    const introspecting = { redirectUris: [], scopes: [], grants: ['introspection'] };
+    const api = await by.clients.create({ name: 'API', ...introspecting });
+    const secret = { client_id: api.client.id, client_secret: api.secret ?? '' };
+    const body = new URLSearchParams({ ...secret, token: accessToken });
+    const init = { method: 'POST', body };
+    const response = await send('oauth_server_introspect', '/oauth/introspect', init, by);
+    expect(await response.json()).toMatchObject({ auth_time: Math.floor(clock.now() / 1000) });
+  });
+
+  // @shows AS-44.6
+  test('applies to the answer to a page that was shown while it was off', async () => {
+    answer = () => ago(0);
+    const page = await ask({ scope: 'openid' }, serverWith(host, OFF));
+    expect(decodeJwt((await tokensFrom(page)).id_token)).toMatchObject({
+      auth_time: Math.floor(clock.now() / 1000),
+    });
+  });
+
+  // @shows AS-29.10
+  test('makes the log say why the person must authenticate', async () => {
+    const details: unknown[] = [];
+    const info: Host['log']['info'] = (_, context) => void details.push(context?.['detail']);
+    const by = serverWith({ ...host, log: { ...log, info } });
+    const call = async () => {
+      const { access_token: accessToken } = await tokensFrom(await ask({ scope: 'notes:read' }));
+      const headers = { Authorization: `Bearer ${accessToken}` };
+      await by.withToken(new Request(`${ISSUER}/api`, { headers }), async () => {
+        token().requireAuthentication({ acr: 'gold' });
+        return new Response('done');
+      });
+    };
+    const left = await ask({ prompt: 'login' }, by);
+    await comeBack(left, by);
+    answer = () => ago(5000);
+    const again = await ask({ prompt: 'login' }, by);
+    await comeBack(again, by);
+    await call();
+    expect(details).toEqual([
+      'the host does not know when the person authenticated',
+      `the person returned from the sign-in page, but last authenticated at ${ago(5000).at.toISOString()}`,
+      'the authentication has no acr',
+    ]);
   });
 });
 
@@ -251,6 +338,15 @@ describe('authenticatedAt()', () => {
     answer = () => ({ at: new Date(received - 1) });
     expect(errorOf(await comeBack(left))).toBe('login_required');
     answer = () => ({ at: new Date(received) });
+    expect((await comeBack(left)).status).toBe(200);
+  });
+
+  // @shows AS-44.2
+  test('may return a time that is a minute ago when the person comes back', async () => {
+    const left = await ask({ prompt: 'login' });
+    const signedInAt = new Date(clock.now());
+    answer = () => ({ at: signedInAt });
+    clock.advance(60);
     expect((await comeBack(left)).status).toBe(200);
   });
 

@@ -713,6 +713,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/remember-consent-meanwhile.test.ts',
       'test/remember-consent-races.test.ts',
       'test/reauthentication-hosts.test.ts',
+      'test/device.test.ts',
     ],
   },
   assembly: {
