@@ -7,6 +7,7 @@ import {
   authorizationUrl,
   exchangeCode,
   obtainCode,
+  REDIRECT_URI,
   refresh,
   registerClient,
   startPortal,
@@ -199,6 +200,27 @@ describe('a request whose remembered consent becomes invalid before the code is 
     next = { after: SAVED, act: () => CHANGES[name]?.() ?? Promise.resolve() };
     expect(await outcomeOf(await open())).toBe('page');
     expect(await livingIds()).toEqual(before);
+  });
+
+  // @shows AS-52.6
+  test('leads to the consent page, because the access has ended', async () => {
+    const tokens = await allow();
+    next = { after: SAVED, act: () => revokeByClient(tokens) };
+    expect(await outcomeOf(await open())).toBe('page');
+  });
+
+  // @shows AS-52.6
+  test.each<[string, () => Promise<unknown>]>([
+    ['the client was revoked', () => portal.server.clients.revoke(client.id)],
+    [
+      'its redirect URI was removed',
+      () =>
+        update({ addRedirectUris: ['https://new.example/cb'], removeRedirectUris: [REDIRECT_URI] }),
+    ],
+  ])('fails without a code, because %s', async (_, act) => {
+    await allow();
+    next = { after: SAVED, act };
+    expect(await outcomeOf(await open())).toBe('400');
   });
 
   // @shows AS-52.6

@@ -7,6 +7,7 @@ import {
   defineFeature,
   mergeConfig,
   type AuditEvent,
+  type ClientRegistration,
 } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -163,6 +164,37 @@ describe('a first-party client', () => {
     expect(await outcomeOf(await open())).toBe('code');
   });
 
+  // @shows AS-52.3
+  test('is remembered after the person denied another client, resource or scope', async () => {
+    await allow();
+    const deny = async (changes: Changes, of = client) =>
+      ada.submit(await open({ prompt: 'consent', ...changes }, {}, ada, of), { decision: 'deny' });
+    await deny(READ, await registerClient(portal, FIRST_PARTY));
+    await deny({ scope: 'notes:read', resource: OTHER_API });
+    await deny({ scope: 'email' });
+    expect(await outcomeOf(await open())).toBe('code');
+  });
+
+  // @shows AS-52.3
+  test('is remembered for a scope that the person kept when they left out another', async () => {
+    await allow({ scope: 'notes:read' });
+    const page = await open({ scope: 'notes:read notes:write', prompt: 'consent' });
+    const answer = await ada.submit(page, { decision: 'allow' });
+    const later = await tokensOf(await exchangeCode(portal, client, codeOf(answer)));
+    await requestRevocation(later.refresh_token);
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('code');
+  });
+
+  // @shows AS-52.3
+  test('is remembered as the page described the access, also through a later authorization', async () => {
+    const { refresh_token: first } = await allow();
+    await portal.server.clients.update(client.id, { removeGrants: ['refresh_token'] });
+    await exchangeCode(portal, client, codeOf(await open()));
+    await portal.server.clients.update(client.id, { addGrants: ['refresh_token'] });
+    await requestRevocation(first);
+    expect(await outcomeOf(await open())).toBe('code');
+  });
+
   // @shows AS-52.1
   test('gets a code after sign-in, for a request that waited', async () => {
     await allow();
@@ -212,6 +244,27 @@ describe('the person is asked for consent', () => {
     expect(await outcomeOf(await open())).toBe('page');
     await portal.server.clients.update(client.id, FIRST_PARTY);
     expect(await outcomeOf(await open())).toBe('code');
+  });
+
+  // @shows AS-52.2
+  test('by a client that was marked only after they had allowed it', async () => {
+    client = await registerClient(portal);
+    await allow();
+    await portal.server.clients.update(client.id, FIRST_PARTY);
+    expect(await outcomeOf(await open())).toBe('page');
+  });
+
+  // @shows AS-52.2
+  test('by a client that got a redirect URI only after they had allowed it on a device', async () => {
+    client = await registerDevice(portal, { ...FIRST_PARTY, public: false });
+    const begun = await begin(portal, client, { scope: 'notes:read' });
+    await decide(ada, begun);
+    await tokensOf(await poll(portal, client, begun));
+    await portal.server.clients.update(client.id, {
+      addGrants: ['authorization_code'],
+      addRedirectUris: [REDIRECT_URI],
+    });
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('page');
   });
 
   // @shows AS-52.2
@@ -416,6 +469,18 @@ function requestPublic({ id }: TestClient, code: string, at = portal): Promise<R
     code_verifier: VERIFIER,
   });
 }
+
+// @shows AS-52.2
+test.each<[string, Partial<ClientRegistration>, string]>([
+  ['with another value', { metadata: { first_party: ['yes'] } }, 'is not true'],
+  [
+    'for a native application',
+    { ...FIRST_PARTY, applicationType: 'native' },
+    'is only for web applications',
+  ],
+])('a client cannot be marked %s', async (_, registration, problem) => {
+  await expect(registerClient(portal, registration)).rejects.toThrow(problem);
+});
 
 describe('prompt=none', () => {
   const SILENT = { ...READ, prompt: 'none' };
