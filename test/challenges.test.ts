@@ -1,5 +1,5 @@
 // @engines sqlite: the database makes no difference
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   ADA,
   callApi,
@@ -28,6 +28,16 @@ const challengeOf = async (asked: Promise<Response>) => {
 const METADATA = () => `resource_metadata="${documentUrl}"`;
 
 describe('a challenge of the host API', () => {
+  // @shows AS-12.10
+  test.each([true, false])('names the metadata: %s, as the setting says', async (challenge) => {
+    const own = await startPortal({
+      config: (url) => ({ oauth_server: { challenge, audience: `${url}/api` } }),
+    });
+    onTestFinished(() => own.close());
+    const { headers } = await fetch(`${own.url}/api/notes`);
+    expect(headers.get('www-authenticate')?.includes('resource_metadata')).toBe(challenge);
+  });
+
   // @shows AS-12.10, RFC6750-3.1a, RFC9728-5.1
   test('without a token: names the required scope and the metadata URL, without an error', async () => {
     expect(await challengeOf(fetch(`${portal.url}/api/notes`))).toEqual([

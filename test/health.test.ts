@@ -241,6 +241,17 @@ describe('the doctor requests the readiness probe at its public URL', () => {
   });
 
   // @shows AS-29.12
+  test('unless an application without the kit has not turned it on', async () => {
+    const { portal } = await portalWith();
+    const { database } = portal.application;
+    const application = { database, migrations: () => portal.application.migrations() };
+    const { checks } = await examine(application, portal.server, { online: true });
+    const parts = checks.map(({ part }) => part);
+    expect(parts).toContain('public key set');
+    expect(parts).not.toContain('readiness');
+  });
+
+  // @shows AS-29.12
   test('unless the probe is off', async () => {
     const { portal } = await portalWith({ config: { oauth_server: { health: false } } });
     expect(await findingOn(portal)).toBeUndefined();
@@ -517,19 +528,6 @@ describe('health probes in an application of a different framework', () => {
       key: 'unknown',
     });
     expect(lines.map(([, context]) => context?.['part'])).toEqual(['store']);
-  });
-
-  // @shows AS-29.12
-  test('are not requested by the doctor if they are off', async () => {
-    const { server, database } = await serverOn(() => ({}));
-    const front = await startServer((_, outgoing) => outgoing.writeHead(404).end());
-    onTestFinished(() => front.close());
-    const { checks } = await examine(
-      { database, migrations: async () => [] },
-      { ...server, issuer: front.url, origin: front.url },
-      { online: true },
-    );
-    expect(checks.map(({ part }) => part)).not.toContain('readiness');
   });
 
   // @shows AS-29.3
