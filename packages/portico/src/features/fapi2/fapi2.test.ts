@@ -73,6 +73,20 @@ describe('the configuration of a server with the FAPI 2.0 profile', () => {
   });
 });
 
+test.each(['dpop', 'pushed_authorization_requests'])(
+  'the FAPI 2.0 profile says what the setting %s must be',
+  (key) => {
+    expect(problems({ profile: 'fapi2', ...OFF, [key]: 'off' })).toEqual([
+      {
+        key: `oauth_server:${key}`,
+        message:
+          'must be "require", not "off"; if you remove the setting, the profile sets it to ' +
+          '"require" (oauth_server:profile is fapi2)',
+      },
+    ]);
+  },
+);
+
 describe('the FAPI 2.0 profile', () => {
   test('applies to no client, if neither the server nor the client has it', () => {
     const profiles = profilesWith(OFF);
@@ -108,6 +122,17 @@ describe('the FAPI 2.0 profile', () => {
 test.each<readonly [what: string, changes: Partial<ClientMetadata>]>([
   ['is public', { public: true, keys: null }],
   ['has a secret', { keys: null }],
+  [
+    'is a workload',
+    {
+      keys: {
+        jwks: null,
+        jwksUri: null,
+        algorithm: null,
+        workload: { issuer: 'https://cluster.example', subject: 'pod' },
+      },
+    },
+  ],
   ['signs with RS256', { keys: { jwks: null, jwksUri: 'https://a.example/', algorithm: 'RS256' } }],
   ['has ID tokens signed with RS256', { idTokenSignedResponseAlg: 'RS256' }],
   [
@@ -142,6 +167,20 @@ test.each<readonly [what: string, changes: Partial<ClientMetadata>]>([
     { redirectUris: ['com.example.app:/cb'], applicationType: 'native' },
   ],
   ['signs with PS256', { keys: { jwks: null, jwksUri: 'https://a.example/', algorithm: 'PS256' } }],
+  [
+    'has a redirect URI with an http URL in its query',
+    { redirectUris: ['https://client.example/cb?next=http://client.example/'] },
+  ],
+  [
+    'has a key for RS256 and one for ES256',
+    {
+      keys: {
+        jwks: JSON.stringify({ keys: [{ alg: 'RS256' }, { alg: 'ES256' }] }),
+        jwksUri: null,
+        algorithm: null,
+      },
+    },
+  ],
   ['requests no ID token', { scopes: ['notes:read'], idTokenSignedResponseAlg: 'RS256' }],
 ])('with the FAPI 2.0 profile, a client is accepted that %s', (_, changes) => {
   const profiles = profilesWith(ON);
