@@ -227,7 +227,8 @@ describe('the setting', () => {
   // @shows AS-29.10
   test('makes the log say why the person must authenticate', async () => {
     const details: unknown[] = [];
-    const info: Host['log']['info'] = (_, context) => void details.push(context?.['detail']);
+    const info: NonNullable<Host['log']>['info'] = (_, context) =>
+      void details.push(context?.['detail']);
     const by = serverWith({ ...host, log: { ...log, info } });
     const call = async () => {
       const { access_token: accessToken } = await tokensFrom(await ask({ scope: 'notes:read' }));
