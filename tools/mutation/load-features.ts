@@ -1,7 +1,7 @@
 // Loads the code that a server loads later (decision 22), for example the OpenAPI description, the
 // administrator's pages and the import. Otherwise, it would be loaded during the first test of a
-// file. Stryker would then count the mutants of its constants as mutants of that test, although they
-// cannot act any more.
+// file. Stryker would then count the mutants of its constants as mutants of that test, although
+// they cannot act any more.
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -92,8 +92,9 @@ export class Access {
 
   /**
    * Lists the active authorizations that match the filter, newest first. Each page reads at most
-   * 5000 rows. Therefore, a page can contain fewer items than `limit`, or none, even if more pages
-   * follow. Throws an AccessError if the filter or the page is not valid.
+   * 5000 rows, or 10,000 with `unusedSince`. Therefore, a page can contain fewer items than
+   * `limit`, or none, even if more pages follow. Throws an AccessError if the filter or the page is
+   * not valid.
    */
   async list(
     filter: AuthorizationFilter = {},
@@ -133,7 +134,9 @@ export class Access {
   /**
    * Ends all access that the person has allowed, and all consent requests that the person has not
    * answered. Works in batches. When the promise resolves, nothing that the person allowed before
-   * the call is valid any longer. The person can allow access again later.
+   * the call is valid any longer. The person can allow access again later. With
+   * `oauth_server:jwt_bearer_grant`, also ends the access that organizations gave to this person's
+   * account. They cannot give it again until an administrator allows it.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
    * to end the remaining access.
@@ -169,9 +172,8 @@ export class Access {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    // Remove the subject first, because a running request may already have read it. The next step
-    // removes that request if it still waits for the person's answer. If the request has become an
-    // authorization, the step after that removes the authorization.
+    // Remove the subject first, because a running request may already have read it. The steps below
+    // then remove that request, or the authorization that it has become.
     const subject = await store.subjects.forgetSubject(person);
     const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
     const requests = await this.#endRequests(person, true);

@@ -45,10 +45,11 @@ interface ApplicationScopeRules {
 }
 
 /**
- * Returns the requested scopes without those about a user, or all of the client's scopes if the
- * request names none. Many clients request every scope in the metadata, including scopes that they
- * may not have. If the client has the service scope, it receives the service scope instead of those
- * scopes.
+ * Returns the scopes that the request names, or all of the client's scopes if it names none. The
+ * client cannot get scopes about a user, such as `openid`. Many clients request every scope in the
+ * metadata, including scopes that they may not have. If the client has the service scope, it
+ * receives the service scope instead of those scopes. Otherwise, throws `invalid_scope`, unless the
+ * server drops those scopes.
  */
 function applicationScopes(
   client: Client,

@@ -50,8 +50,9 @@ export class CodeExchange {
   }
 
   /**
-   * Marks the code as used without issuing tokens. If another request has already used the code,
-   * records this request as a replay in the audit log.
+   * Marks the code as used without issuing tokens. If its own client sends a code that was already
+   * used, ends the authorization and writes audit events about the replay, unless `secondUse` is
+   * `refused`.
    */
   async burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     const { codes } = this.#parts.server.store;

@@ -35,10 +35,10 @@ const DEFAULT_LIMIT = 50;
 const MOST_LISTED = 1000;
 
 /**
- * The maximum number of rows to read for one page. Some conditions have no index, so they are
- * checked for each row: a scope, the last use, and whether the authorization has ended. After this
- * many rows, the page ends even if it is not full. This limits the time that a page with every
- * filter takes (decision 51).
+ * The maximum number of rows to read for one range of ids (see `buildParts`). Some conditions have
+ * no index, so they are checked for each row: a scope, the last use, and whether the authorization
+ * has ended. After this many rows, the page ends even if it is not full. This limits the time that
+ * a page with every filter takes (decision 51).
  */
 const EXAMINED = 5000;
 
@@ -137,7 +137,7 @@ export function isAuthorizationId(text: string): boolean {
 
 /**
  * Returns the person unchanged. Throws an AccessError if the provider or id is not valid, for
- * example because a database would trim or change the value.
+ * example because it is too long for the database.
  */
 export function requirePerson({ provider, id }: PersonReference): PersonReference {
   const problem = personProblem({ provider, id });

@@ -48,7 +48,7 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   readonly now: number;
   readonly family: Family;
   readonly user: UserInterface;
-  /** The nonce from the authorization request. Null for a refresh. */
+  /** The nonce from the authorization request. Null if there was none, or for a refresh. */
   readonly nonce: string | null;
   /**
    * A secret that all refresh tokens of the authorization contain. It lets the server recognize
@@ -61,8 +61,8 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
    */
   readonly again?: string | null;
   /**
-   * Whether this or an earlier refresh token of the authorization was issued without being bound to
-   * a key.
+   * Whether the refresh token that the client sent, or an earlier one of the authorization, was not
+   * bound to a key.
    */
   readonly isBoundLate?: boolean;
 }

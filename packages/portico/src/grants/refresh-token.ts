@@ -33,7 +33,7 @@ interface Offer extends TokenRequest {
   readonly presented: string;
   /**
    * A secret that all refresh tokens of one authorization contain. It lets the server recognize
-   * used tokens (decision 8).
+   * used tokens (decision 8). Null if the token contains none.
    */
   readonly mark: string | null;
   readonly now: number;
@@ -152,8 +152,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Handles a token that another request used after this request passed its checks. During the
-   * retry window, both requests receive the same response.
+   * Handles a token that another request used, or whose authorization ended, after this request
+   * passed its checks. During the retry window, both requests receive the same response.
    */
   async #answerTaken(
     offer: Offer,
@@ -189,8 +189,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Throws unless the request is for the same scopes as the first response. Different scopes would
-   * need a different access token.
+   * Throws unless the request is for the same resource and scopes as the first response. Different
+   * scopes would need a different access token.
    */
   #requireSame(
     client: Client,

@@ -9,7 +9,7 @@ export interface Visitor {
   readonly browserSecret: string;
   /** When the server began to call the host to find the person, in milliseconds since 1970. */
   readonly readAt: number;
-  /** The request that the browser sent, for log lines. */
+  /** The request that the browser sent. */
   readonly request: Request;
 }
 

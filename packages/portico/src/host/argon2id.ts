@@ -43,7 +43,8 @@ const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
  *
  * Networks take turns, so many hashes for one network delay only that network. `network` returns
  * the current network. It is not called if `runAsCaller` has set a caller. If 100 hashes of one
- * network or 200 in total already wait, the hasher rejects with an OverloadedError.
+ * network or 200 in total already wait, one hash is rejected with an OverloadedError: the new one,
+ * or a waiting one of the network with the most waiting hashes.
  *
  * @example
  * const host = { ...accounts, passwordHasher: argon2idHasher({ memory: 65_536 }) };
@@ -74,7 +75,7 @@ export function createArgon2id(
 
 /**
  * How many hashes may wait, in total and per network. Computing this many hashes takes a few
- * seconds. Further hashes are rejected.
+ * seconds. When a limit is reached, hashes are rejected (see `FairQueue`).
  */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 

@@ -195,8 +195,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the document is still fresh. A document is not fresh if the clock has been set back
-   * since it was fetched.
+   * Whether the document is still fresh. A document whose time is too far in the future is not
+   * fresh, because the clock has been set back since it was fetched.
    */
   #isFresh({ freshUntil }: Known): boolean {
     const now = this.#server.clock();
@@ -204,10 +204,10 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the remembered document is at least as new as the stored one. It is older if another
-   * process has stored a newer document, even if that document is fresh for a shorter time (RFC
-   * 9111 section 4). It is also older if an operator has blocked the URL since this process fetched
-   * the document.
+   * Whether the remembered document is at least as new as the stored one. It may be older if
+   * another process has stored other contents, even if those are fresh for a shorter time (RFC 9111
+   * section 4). It is also older if an operator has blocked and unblocked the URL since this
+   * process fetched the document.
    */
   #isNow(here: Fetched, kept: Known | null): boolean {
     if (kept === null) return this.#fetched.has(here.client);
@@ -222,10 +222,11 @@ export class ClientDocuments implements ClientSource {
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // If a client has no grants, an operator has unblocked it, and Portico has not stored its
+    // A client without grants has been unblocked by an operator, and Portico has not stored its
     // document since then.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
-    // If the process that stored the client offered fewer scopes, the stored scopes are incomplete.
+    // If the stored client lacks a requested scope that the server offers, fetch the document
+    // again. The process that stored the client may have offered fewer scopes.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 

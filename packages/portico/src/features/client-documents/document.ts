@@ -63,8 +63,8 @@ export class DocumentError extends Error {
 const texts = z.array(z.string());
 
 /**
- * The fields of a document that Portico reads (RFC 7591 section 2, OpenID Connect Dynamic Client
- * Registration section 2). It ignores all other fields.
+ * The fields of a document that describe the client (RFC 7591 section 2, OpenID Connect Dynamic
+ * Client Registration section 2). Of all other fields, Portico reads only secrets and requirements.
  */
 const members = z.looseObject({
   client_id: z.string(),
@@ -82,7 +82,9 @@ const members = z.looseObject({
   jwks_uri: z.string().optional(),
 });
 
-/** Portico treats every other field as missing if its value is empty. */
+/**
+ * The fields that must not be empty. Portico treats every other field as missing if it is empty.
+ */
 const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
 
 type Members = z.output<typeof members>;
@@ -272,9 +274,10 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 }
 
 /**
- * Returns those of the offered scopes that the document names. If it names none, returns all
- * offered scopes. The user's permissions limit the scopes further. Never returns `mcp:service`,
- * which document clients cannot get.
+ * Returns the scopes in the document that the server offers. If the document contains no scopes,
+ * returns all offered scopes. Throws a DocumentError if the server offers none of the document's
+ * scopes. The user's permissions limit the scopes further. Never returns `mcp:service`, which
+ * document clients cannot get.
  */
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));

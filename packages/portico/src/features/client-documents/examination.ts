@@ -3,7 +3,10 @@ import { clientPages, listPage } from '../../clients/listing.ts';
 import type { DocumentHosts } from '../../http/outbound/hosts.ts';
 import type { ClientRecords } from '../../store/sql/clients.ts';
 
-/** Reports how many document clients the server knows, and how many of them are blocked. */
+/**
+ * Reports from which hosts the server accepts documents, how many document clients are stored, and
+ * how many others are blocked.
+ */
 export async function examineDocuments(
   store: ClientRecords,
   config: true | DocumentHosts,

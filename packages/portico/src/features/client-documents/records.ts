@@ -22,7 +22,8 @@ export interface DocumentClient {
 
 /**
  * Reads and writes document clients, which are the rows in `oauth_clients` whose id is the URL of a
- * document. Each row contains the data from the document that the server last showed to a user.
+ * document. Each row contains the data that the document had when a signed-in user last opened an
+ * authorization request of the client.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -63,8 +64,8 @@ export class DocumentClientRecords {
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // The insert failed because another process has stored the client, or an operator has blocked
-    // it.
+    // The insert added nothing because the row exists. Try the update again, because another
+    // process may have just added the row.
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     return this.#distrust(client);
   }
@@ -85,7 +86,8 @@ export class DocumentClientRecords {
 
   /**
    * Updates the client's row. Changes nothing and returns false if the row contains neither the
-   * replaced contents nor the new contents.
+   * replaced contents nor the new contents, or if the client is blocked. Does the same if there is
+   * no row, or if an operator has unblocked the client since the document was fetched.
    */
   async #update(client: Client, freshUntil: number, replaces: number | null): Promise<boolean> {
     const { affected } = await this.#database.execute(UPDATE, [
@@ -101,6 +103,7 @@ export class DocumentClientRecords {
 
   /**
    * Marks the stored contents as stale, if they differ from the contents of this client's document.
+   * Returns `revoked` if the client is blocked, or has just been unblocked.
    */
   async #distrust(client: Client): Promise<'known' | 'overtaken' | 'revoked'> {
     const { client: kept = null } = (await this.findDocumentClient(client.id)) ?? {};

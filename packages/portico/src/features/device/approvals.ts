@@ -10,11 +10,11 @@ import { intersectScopes, scopesHeldBy, scopesInForce } from '../../tokens/scope
 import { deviceProblem } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
-/** A device request that the user can answer now. */
+/** A device request that has not been answered and has not expired. */
 export interface OpenRequest {
   readonly request: DeviceRequest;
   readonly client: Client;
-  /** The scopes that this user can allow. */
+  /** The scopes that this user can allow. Can be empty. */
   readonly scopes: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export class Approvals {
    * in these cases:
    *
    * - The code is unknown or has expired.
-   * - The request has already been answered.
+   * - The request has already been answered, or an operator has ended it.
    * - The client may no longer use device codes.
    */
   async findOpen(userCode: string, visitor: Visitor): Promise<OpenRequest | null> {
@@ -90,8 +90,8 @@ export class Approvals {
 
   /**
    * Allows the device request, for those of the shown scopes that the user can still allow. Returns
-   * false if the user can no longer answer the device request or the consent request. Returns true
-   * if this user has already allowed the device request.
+   * false if there are no such scopes, or if the user can no longer answer the device request or
+   * the consent request. Returns true if this user has already allowed the device request.
    */
   async allow(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
@@ -109,8 +109,9 @@ export class Approvals {
     const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
     const id = orderedIdentifier(now);
-    // Only these two hashes connect the device code with the authorization. So neither the device
-    // code nor any other string can be used as an authorization code.
+    // Only this hash and the authorization's id connect the device request with the authorization.
+    // The token behind the hash is discarded. So neither the device code nor any other string can
+    // be used as an authorization code.
     const hash = tokenHash(randomToken());
     const allowed = {
       family: { id, clientId, person, subject, scopes, audience, thumbprint: null, details },

@@ -8,8 +8,9 @@ export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
  * Returns the reason, for the log, why the client may not use the device grant. Returns null if it
- * may. Only clients that an operator registered may use this grant. It has no redirect URI that
- * shows the user where the access goes, so any other client could use a false name.
+ * may. Only clients that an operator registered may use this grant. There is no redirect URI that
+ * shows the user where the access goes, so a client that registered itself could deceive users with
+ * a false name.
  */
 export function deviceProblem(client: Client, profiles: Profiles): string | null {
   if (client.revokedAt !== null) return 'the client was revoked';

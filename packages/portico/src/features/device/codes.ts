@@ -30,7 +30,10 @@ export interface DeviceRequest {
   readonly granted: { readonly familyId: string; readonly hash: string } | null;
 }
 
-/** The maximum number of requests that can wait for an answer: from one network, and in total. */
+/**
+ * The maximum number of public clients' requests that can wait for an answer: from one network, and
+ * in total.
+ */
 export interface DeviceBudget {
   readonly ofOneNetwork: number;
   readonly total: number;
@@ -106,9 +109,11 @@ export class DeviceCodes {
   }
 
   /**
-   * Records that a device polls for the user's answer. Returns `answered` if the user has answered.
-   * Returns `early` if the device did not wait long enough since its last poll. In that case, the
-   * interval between polls grows by `growth` milliseconds. Otherwise, returns `waits`.
+   * Records that a device polls for the user's answer. Returns `early` if the device did not wait
+   * long enough since its last poll. In that case, the interval between polls grows by `growth`
+   * milliseconds. Returns `waits` if the device waited long enough, but there is no answer yet.
+   * Returns `answered` if the request no longer waits for an answer: it has an outcome or was
+   * removed.
    */
   async poll(
     deviceHash: string,
@@ -137,7 +142,7 @@ export class DeviceCodes {
     return this.#allowing.begin(claim, allowed, now, { question });
   }
 
-  /** Denies the request. Returns false if the request has a different answer or has expired. */
+  /** Denies the request. Returns false if the request has another outcome or has expired. */
   async deny(userHash: string, now: number): Promise<boolean> {
     return (await this.#database.execute(DENY, [userHash, now])).affected === 1;
   }

@@ -23,8 +23,8 @@ const LIFETIME = 600;
 /** How long a device must wait between two polls, in seconds. */
 const INTERVAL = 5;
 /**
- * The maximum number of codes that can wait for an answer, for clients without a secret. If there
- * were no limit, anyone could fill the table.
+ * The maximum number of codes of public clients that can wait for an answer. If there were no
+ * limit, anyone could fill the table.
  */
 const BUDGET = { ofOneNetwork: 100, total: 20_000 } as const;
 /** How many seconds a client should wait before it tries again after the limit was reached. */
@@ -115,7 +115,8 @@ export class DeviceAuthorizationEndpoint {
 
   /**
    * Counts again after the insert, because several requests may arrive at the same time. Each one
-   * now also counts the requests that were inserted before it.
+   * now also counts the requests that were inserted before it. If there are too many, removes the
+   * new request and throws.
    */
   async #keepWithinBudget(
     client: Client,

@@ -4,7 +4,10 @@ declare module '../../errors.ts' {
     readonly authorization_pending: true;
     /** The device polled too early. It must now wait five seconds longer between polls. */
     readonly slow_down: true;
-    /** The user did not answer in time, or an operator ended the request. */
+    /**
+     * The user did not answer in time, an operator ended the request, or the device did not fetch
+     * its tokens in time.
+     */
     readonly expired_token: true;
   }
 }

@@ -94,8 +94,8 @@ class DeviceCodeGrant implements TokenGrant {
   }
 
   /**
-   * Returns the authorization code of an allowed request. Throws if the request was denied, has
-   * expired, or was used before.
+   * Returns the authorization code of an allowed request. Throws if the request was denied, ended
+   * by an operator or used before, or if the code has expired.
    */
   async #codeOf(request: DeviceRequest, now: number): Promise<AuthorizationCode> {
     const { outcome, granted } = request;

@@ -4,8 +4,8 @@ import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
 /** How many wrong codes a user can send in a quarter of an hour before they must wait. */
 const FREE = 10;
 /**
- * The random number for `FailedAttempts`, chosen so that a user who must wait can never try early.
- * This is safe, because users can slow down only themselves.
+ * Replaces the random numbers of `FailedAttempts`, so that a user who must wait can never try
+ * early. This is safe, because users can slow down only themselves.
  */
 const NEVER = () => 1;
 

@@ -67,7 +67,7 @@ export class VerificationPage {
     });
   }
 
-  /** Handles POST. The form contains either the code or the user's answer. */
+  /** Handles POST. The form contains the code, the user's answer, or the request to sign out. */
   async answer(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
     const form = await formParameters(request);
@@ -173,8 +173,8 @@ export class VerificationPage {
   }
 
   /**
-   * Signs the user out, so that another user can sign in and enter the code. If the link contained
-   * the code, the page shows the code again after sign-in.
+   * Signs the user out, so that another user can sign in. If the form contains a code, the page
+   * shows this code again after sign-in.
    */
   async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
     const { host, config } = this.#server;

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * The characters that a user code can contain. They are consonants, so that no code is a word and
- * no character looks like a digit (RFC 8628 section 6.1).
+ * The characters that a user code can contain (RFC 8628 section 6.1). They are consonants, so no
+ * code is a word. Codes contain no digits, and none of the vowels O and I, which look like digits.
  */
 const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 /**
@@ -12,8 +12,8 @@ const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 const RANDOM_LENGTH = 8;
 const GROUP = 3;
 /**
- * The weights that are used to compute the check character. No weight shares a factor with 20, so
- * each wrong character changes the result.
+ * The weights for computing the check character. No weight shares a factor with 20, so a single
+ * wrong character always changes the result.
  */
 const WEIGHTS = [1, 3, 7, 9, 11, 13, 17, 19];
 
@@ -31,8 +31,8 @@ export function shownUserCode(code: string): string {
 }
 
 /**
- * Returns the code that a user has typed, without separators. Ignores case and spaces. Returns null
- * if the text cannot be a code, for example because a character is wrong or missing.
+ * Returns the code that a user has typed, without separators. Ignores case, spaces and punctuation.
+ * Returns null if the text cannot be a code, for example because a character is wrong or missing.
  */
 export function readUserCode(typed: string): string | null {
   if (typed.length > LONGEST_TYPED) return null;

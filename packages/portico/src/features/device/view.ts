@@ -38,7 +38,8 @@ export interface DeviceQuestion extends ShownLook {
   /** The scopes that the user can allow, as the value of the hidden field `scope`. */
   readonly scope: string;
   /**
-   * The label of the resource that the client wants to access. Null if the resource has no label.
+   * The label of the resource that the client wants to access. Null if there is no resource, or if
+   * it has no label.
    */
   readonly resource: string | null;
   /** How long the client keeps its access. */

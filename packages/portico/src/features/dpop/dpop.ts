@@ -59,8 +59,8 @@ export class Dpop {
   }
 
   /**
-   * Marks the proof as used, permanently. Throws a DpopError if this or another process has already
-   * marked it as used.
+   * Marks the proof as used in the store, until the proof expires. Throws a DpopError if this or
+   * another process has already marked it as used.
    */
   async claim({ thumbprint, jti, expiresAt }: DpopProof): Promise<void> {
     if (await this.#server.singleUses.claim('proof', [thumbprint, jti], expiresAt)) return;

@@ -29,7 +29,9 @@ export const RESOURCE_MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
  */
 export class DpopError extends KeyProofError {
   declare readonly code: DpopErrorCode;
-  /** The nonce that the next proof must contain. Null if nonces are not required. */
+  /**
+   * The nonce that the next proof must contain. Null unless the nonce is missing or not accepted.
+   */
   readonly nonce: string | null;
 
   constructor(code: DpopErrorCode, detail: string, nonce: string | null = null) {

@@ -17,8 +17,8 @@ export interface Fapi2Config {
 }
 
 /**
- * Adds the names of the profile's algorithms to the TypeScript types, even if no feature signs with
- * these algorithms.
+ * Adds the algorithms that the profile allows for ID tokens to the TypeScript types, even if no
+ * feature signs with these algorithms.
  */
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {

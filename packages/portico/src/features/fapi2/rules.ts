@@ -59,7 +59,10 @@ export interface ProfileRule {
    * this at every request of the client.
    */
   readonly client?: (client: ClientMetadata) => string | null;
-  /** Does the same as `client`, but Portico checks this only when the client is registered. */
+  /**
+   * Does the same as `client`, but Portico checks this only when the client is registered or
+   * changed.
+   */
   readonly registration?: (client: ClientMetadata) => string | null;
 }
 
@@ -70,8 +73,8 @@ export const LONGEST_AHEAD = 60;
 /** The server must accept an `iat` or `nbf` that is up to this many seconds in the future. */
 export const LEAST_AHEAD = 10;
 /**
- * The algorithms that the profile allows for signing ID tokens and assertions. RS256 is not
- * allowed. `Ed25519` is the name that RFC 9864 gives to EdDSA with that curve.
+ * The algorithms that the profile allows for signing ID tokens, assertions and DPoP proofs. RS256
+ * is not allowed. `Ed25519` is the name that RFC 9864 gives to EdDSA with that curve.
  */
 export const PROFILED_ALGORITHMS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
 const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?:[:/?]|$)/;
@@ -308,7 +311,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
 
 /**
  * Returns the reason why a client cannot use the profile. Returns null if it can. `when` selects
- * the rules to check: those for every request of the client, or those for its registration.
+ * the rules to check: those for every request of the client, or those for its registration and
+ * changes to it.
  */
 export function clientProblem(
   client: ClientMetadata,

@@ -6,8 +6,8 @@ import { writeNothing } from '../../store/write-nothing.ts';
 import type { HealthCheck, HealthPart } from './health.ts';
 
 /**
- * Returns the checks for a readiness probe. Together, they run three database statements and list
- * the files in the key directory.
+ * Returns the checks for a readiness probe. Together, they run a few short database statements and
+ * list the files in the key directory.
  */
 export function healthChecks({
   database,
@@ -17,8 +17,8 @@ export function healthChecks({
 }: Server): Readonly<Record<HealthPart, HealthCheck>> {
   let asked: Promise<readonly string[]> | null = null;
   /**
-   * Returns the missing migrations. All checks share one read. Rejects if the store does not
-   * respond.
+   * Returns the missing migrations. Checks that run at the same time share one read. Rejects if the
+   * store does not respond.
    */
   function pending(): Promise<readonly string[]> {
     asked ??= migrations()
@@ -43,8 +43,8 @@ export function healthChecks({
     },
     async key() {
       const published = await keys.published().catch((error: unknown) => {
-        // If there is no key, the key ring asks the store whether a client needs one. So this error
-        // can come from the store.
+        // If there is no key, the key ring asks the store whether any authorization includes
+        // `openid`. So this error can come from the store.
         if (!(error instanceof KeysLostError) && database.isUnavailable(error)) return null;
         throw error;
       });

@@ -14,8 +14,8 @@ const healthPath = z.union([
 
 /**
  * Returns the reason why a probe cannot have this path. Returns null if it can. An empty path is
- * not valid, because it would match the whole application. A path that can be written in more than
- * one way is not valid either.
+ * not valid, because it would match the whole application. A path below `/oauth`, or one that can
+ * be written in more than one way, is not valid either.
  */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; to turn this probe off, set it to false';

@@ -19,8 +19,8 @@ export interface Readiness {
    */
   readonly status: 'ready' | 'not_ready' | 'stopping';
   /**
-   * The state of each part. The process is ready only if every part is `ok`. The reason why a part
-   * fails appears only in the log.
+   * The state of each part, or empty if the process is stopping. The process is ready only if every
+   * part is `ok`. The reason why a part fails appears only in the log.
    */
   readonly checks: Readonly<Partial<Record<HealthPart, HealthState>>>;
 }
@@ -83,8 +83,8 @@ export class Health {
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // If the clock has been set back, the age of the stored result is unknown. In that case, do not
-    // use it.
+    // If the clock has been set back by a second or more, do not use the stored result, because its
+    // age is unknown.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();
@@ -105,7 +105,8 @@ export class Health {
       parts.map(async (part) => [part, await this.#lookOnce(part)] as const),
     );
     const found = new Map(looked);
-    // If the store does not respond, the state of the schema is unknown.
+    // If the store fails, its failure can be the reason why the schema check failed, or why another
+    // check took too long. So the states of these parts are unknown.
     if (found.get('store')?.state === 'failing') {
       for (const [part, { state, isLate = false }] of found)
         if (part !== 'store' && (isLate || (part === 'schema' && state === 'failing')))
@@ -132,7 +133,7 @@ export class Health {
     }
   }
 
-  /** Logs a line when the state of the part has changed, not for each probe. */
+  /** Logs a line when the part begins to fail or is ready again, not for each probe. */
   #note(part: HealthPart, { state, reason }: Found): void {
     if (state === 'failing' && !this.#failing.has(part)) {
       this.#failing.add(part);

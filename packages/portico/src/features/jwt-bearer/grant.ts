@@ -203,7 +203,7 @@ class JwtBearerGrant implements TokenGrant {
 
   /**
    * Begins the authorization. Throws if the user or an operator has meanwhile ended the client's
-   * access.
+   * access, or if the user's data has been erased.
    */
   async #begin(
     { assertion, person, scopes, audience }: Granted,

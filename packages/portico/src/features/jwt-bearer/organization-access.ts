@@ -29,8 +29,9 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Returns the account of the issuer's subject, or null. `issuedAt` is when the token was issued,
-   * in milliseconds since 1970. Ignores a link that was created after the token was issued.
+   * Returns the account of the issuer's subject, or null. If the host has `accountFor`, the host
+   * decides. Otherwise, Portico uses the link, but ignores a link that was created after
+   * `issuedAt`: the time when the token was issued, in milliseconds since 1970.
    */
   async accountFor(
     { issuer, tenant, subject }: AssertedAccount,
@@ -82,7 +83,8 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Links a subject to an account, in the tenant that is configured for the issuer. Throws an
-   * AccessError if the account does not exist or the subject is linked to another account.
+   * AccessError if the account does not exist or the subject is linked to another account. Also
+   * throws it if the issuer may not assert people, or if the host has `accountFor`.
    */
   async link(account: LinkedSubject, given: PersonReference, acting?: Acting): Promise<void> {
     const { trustedIssuers, accounts, audit, clock, host } = this.#server;

@@ -39,7 +39,10 @@ export class Pairs {
     return this.#beginning.begin([now, pairHash(pair), personHash(pair.person)], begun, now);
   }
 
-  /** Whether an access token that was issued at `issuedAt` is still valid. */
+  /**
+   * Whether the client has had access since `issuedAt`, so that an access token from that time is
+   * still valid.
+   */
   async isValid(pair: Pair, issuedAt: number): Promise<boolean> {
     const values = [pairHash(pair), issuedAt, personHash(pair.person)];
     return (await this.#database.execute(IS_VALID, values)).rows.length > 0;

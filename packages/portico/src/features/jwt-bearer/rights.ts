@@ -62,12 +62,11 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
 }
 
 /**
- * Returns the resource that the token is for, or undefined for the server's default resource.
- * `sent` is the request's `resource` parameter. `standard` is the default resource. If the
- * assertion names no resource, the request may name only the default resource. Throws a JwsError
- * for a malformed claim. Throws `invalid_target` if the request names another resource than the
- * assertion. Also throws it if the assertion names several resources and the request does not
- * choose one.
+ * Returns the resource that the token is for, or undefined for the server's default resource
+ * (`standard`). `sent` is the request's `resource` parameter. If the assertion names no resource,
+ * the request may name only the default resource. Otherwise, the request may name only a resource
+ * of the assertion, and must do so if the assertion names several. Throws a JwsError for a
+ * malformed claim, and `invalid_target` if the request breaks one of these rules.
  */
 export function resourceOf(
   { resource }: JsonObject,
@@ -93,7 +92,7 @@ export function resourceOf(
 }
 
 /**
- * Returns the scopes that both the assertion and the request name. If only one of them names
+ * Returns the scopes that are in both the assertion and the request. If only one of them contains
  * scopes, returns those scopes. If neither does, returns null. Leaves out scopes that have no
  * effect with this grant. Throws a JwsError for a malformed claim. Throws `invalid_scope` for a
  * malformed parameter, or if the assertion and the request have no scope in common.

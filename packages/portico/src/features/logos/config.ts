@@ -8,7 +8,8 @@ export const logosShape = {
 export interface LogosConfig {
   /**
    * Whether operators can give clients a logo. Portico stores each logo, serves it at
-   * `/oauth/logo`, and shows it on the consent page and the applications page. Default: false.
+   * `/oauth/logo`, and shows it to users, for example on the consent page and the applications
+   * page. Default: false.
    */
   readonly client_logos?: boolean | undefined;
 }

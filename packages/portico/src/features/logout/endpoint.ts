@@ -97,8 +97,8 @@ export class LogoutEndpoint {
 
   /**
    * Ends the session. Redirects the browser back to the client only if an operator registered the
-   * client or the user has used it. Otherwise, anyone could register a client and use this server
-   * to redirect browsers to any site.
+   * client, or if its ID token proves that the user has allowed it access. Otherwise, anyone could
+   * register a client and use this server to redirect browsers to any site.
    */
   async #signOut(
     { request, user }: Visitor,

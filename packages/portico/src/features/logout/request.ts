@@ -52,7 +52,10 @@ export interface LogoutRequest extends KeptRequest {
   readonly isVerified: boolean;
 }
 
-/** The maximum length of each value, in bytes. Both values must fit into the URL of a page. */
+/**
+ * The maximum length of each value, in bytes of JSON text. Both values must fit into the URL of a
+ * page.
+ */
 const LONGEST = { state: 2000, post_logout_redirect_uri: 6000 } as const;
 
 /** Checks sign-out requests (RP-Initiated Logout section 2). */
@@ -123,8 +126,8 @@ export class LogoutRequests {
 
   /**
    * Whether the client has sent an ID token for this user and session, and the user still allows
-   * the client access. The token must not be older than the session, because an attacker could have
-   * stolen an old token.
+   * the client access. If the host knows when the user authenticated, the token must not be older,
+   * because an attacker could have stolen an old token.
    */
   async proves(asked: LogoutRequest, { user, request }: Visitor): Promise<boolean> {
     const { subject, issuedAt, clientId } = asked;

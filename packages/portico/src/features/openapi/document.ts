@@ -49,7 +49,8 @@ export async function openApiDocument(
 
 /**
  * Returns the path that clients request. The path includes `base_path`, even if a proxy removes
- * `base_path` before requests reach the server.
+ * `base_path` before requests reach the server. Exception: some endpoints are not below
+ * `base_path`.
  */
 function publicPath(
   { basePath, mountPath }: AuthorizationServer,

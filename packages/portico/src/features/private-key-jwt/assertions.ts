@@ -25,8 +25,8 @@ const LONGEST_LIFE = 600;
 const FURTHEST_EXPIRY = 3600;
 const LONGEST_JTI = 255;
 /**
- * The maximum number of keys that the server tries for one assertion. Each key costs one signature
- * verification.
+ * The maximum number of keys of one key set that the server tries for an assertion. Each key costs
+ * one signature verification.
  */
 const MOST_TRIED = 10;
 /** The `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */

@@ -82,7 +82,7 @@ export class ClientKeySource {
 
   /**
    * `newFetchJson` creates a fetch function with separate limits. `source` finds clients by their
-   * documents. It is null if the server accepts only registered clients.
+   * documents. It is null if no feature provides such clients.
    */
   constructor(newFetchJson: () => FetchJson, source: ClientSource | null, clock: () => number) {
     this.#source = source;
@@ -113,8 +113,8 @@ export class ClientKeySource {
 
   /**
    * Returns whether `fits` is true for the client's keys. If `fits` is false for keys from an
-   * earlier fetch, fetches the keys again, at most once a minute. Throws a ClientKeysError if
-   * Portico has no keys and cannot fetch any.
+   * earlier fetch, fetches the keys again. After the second fetch, does so at most once a minute.
+   * Throws a ClientKeysError if Portico has no keys and cannot fetch any.
    */
   async haveOne(client: KeyedClient, fits: Fits): Promise<boolean> {
     const { id, registeredBy, keys } = client;

@@ -53,8 +53,8 @@ export function isDecoyClient({ keys }: KeyedClient): boolean {
 let keys: readonly PublicKey[] | null = null;
 
 /**
- * Verifies the signature with an example key when the client has no suitable key. As a result, the
- * response takes as long as with a real key.
+ * Verifies the signature with an example key. Call this function if an assertion is rejected before
+ * any signature was verified. As a result, the response takes as long as with a real key.
  */
 export function checkDecoySignature(assertion: Jws): void {
   keys ??= EXAMPLES.map(readPublicKey).filter((key) => key !== null);
@@ -63,7 +63,7 @@ export function checkDecoySignature(assertion: Jws): void {
     const key = keys.find(({ algorithms }) => algorithms.includes(algorithm));
     if (key !== undefined) isSignedBy(key, assertion);
   } catch (error) {
-    // There is no example key for this algorithm.
+    // The server does not support the algorithm in the header.
     if (!(error instanceof JwsError)) throw error;
   }
 }

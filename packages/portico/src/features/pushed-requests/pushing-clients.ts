@@ -9,8 +9,9 @@ import { askedScopes } from '../../authorization/request.ts';
 
 /**
  * Returns a function that finds the client of a pushed request (RFC 9126). If the client has a
- * document, the function fetches the document, because Portico needs it to check the request and
- * the client's key. The low limits for unverified clients apply to these fetches (decision 44).
+ * document, the function fetches the document unless the stored copy is fresh, because Portico
+ * needs it to check the request and the client's key. The low limits for unverified clients apply
+ * to these fetches (decision 44).
  */
 export function pushingClients({ host }: Server, { clients, clientSource }: Parts): FindClient {
   return async (clientId, request, form) => {

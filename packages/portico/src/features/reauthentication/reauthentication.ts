@@ -21,7 +21,8 @@ import { toDetails } from './authentication.ts';
 
 /**
  * Redirects users to a page of the host if a request requires them to authenticate again (OpenID
- * Connect Core section 3.1.2.1). Redirects only once per request, to avoid a loop.
+ * Connect Core section 3.1.2.1). If a user comes back from that page without a recent
+ * authentication, rejects the request instead of redirecting again, to avoid a loop.
  */
 export class Reauthentication implements Interaction {
   readonly #server: Server;
@@ -57,7 +58,8 @@ export class Reauthentication implements Interaction {
   /**
    * Checks the authentication again when the user submits the consent page. By now, the page may
    * have been open for longer than `max_age`, or the browser may have an older session. Returns the
-   * authentication of the session that submitted the page.
+   * authentication of the session that submitted the page. If it is not recent enough, returns the
+   * page on which the user authenticates again.
    */
   async confirm(
     { further = {}, details }: ConsentRequest,

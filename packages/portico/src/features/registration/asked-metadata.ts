@@ -30,8 +30,9 @@ export interface MetadataRules {
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
   /**
-   * Whether the client has sent an initial access token, which an operator gives to clients that
-   * the operator trusts. Such a client can get tokens without a user.
+   * Whether the client has sent an initial access token, or already has the rights of one. An
+   * operator gives such tokens to clients that the operator trusts. Such a client can get tokens
+   * without a user.
    */
   readonly cameWithToken: boolean;
   /**
@@ -94,8 +95,9 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
 }
 
 /**
- * Returns the values of the metadata fields that features add. A field that the client does not
- * send has an empty list.
+ * Returns the values of the metadata fields that features add. Leaves out fields that clients can
+ * never set themselves. The list is empty for a field that the client does not send, or that needs
+ * an initial access token that the client has not used.
  */
 function readFurther(
   sent: SentMetadata,
@@ -254,8 +256,8 @@ function requireResponseTypes(sent: SentMetadata, grants: readonly string[]): vo
 }
 
 /**
- * Throws if the client requests pairwise subjects. All clients receive the same subject for a user,
- * so the client could not keep a promise to its users that other clients cannot recognize them.
+ * Throws if the client requests pairwise subjects, which differ from client to client. This server
+ * gives all clients the same subject for a user, so clients can recognize each other's users.
  */
 function requirePublicSubjects(sent: SentMetadata): void {
   const type = readText(sent, 'subject_type');
@@ -270,9 +272,9 @@ function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
 }
 
 /**
- * Returns the redirect URIs and the application type to register. If the client also has other
- * URIs, skips URIs whose private-use scheme contains no dot. Any application could claim such a
- * scheme (RFC 8252 section 8.4). Assistants that send such a URI also send other URIs.
+ * Returns the redirect URIs and the application type to register. If a native application also has
+ * other URIs, skips URIs whose private-use scheme contains no dot. Any application could claim such
+ * a scheme (RFC 8252 section 8.4). Assistants that send such a URI also send other URIs.
  */
 function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../../keys/times.ts';
 
 /**
- * The maximum value of `registrations_per_hour`. It equals the maximum number of unused clients in
- * the store.
+ * The maximum value of `registrations_per_hour`. It equals the maximum number of unused clients
+ * that registered without an initial access token.
  */
 const MOST_REGISTRATIONS = 10_000;
 
@@ -40,8 +40,9 @@ export const registrationShape = {
 export interface RegistrationConfig {
   /**
    * Whether clients can register themselves (RFC 7591, RFC 7592). `off`: they cannot. `open`:
-   * anyone can register a public client. `initial_access_token`: clients need a token that you
-   * create with `oauth:initial-access-token:create`. Default: `off`.
+   * anyone can register a public client, or a confidential one if `registration_secret_ttl` or
+   * `private_key_jwt` allows it. `initial_access_token`: clients need a token that you create with
+   * `oauth:initial-access-token:create`. Default: `off`.
    */
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /**

@@ -121,8 +121,8 @@ const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as cons
 
 /**
  * Returns the response members for a client secret (RFC 7591 section 3.2.1). If `secret` is null,
- * the client already has its secret. The result then contains only the expiry time, or nothing if
- * the secret never expires.
+ * the client has no secret or already has it. The result then contains only the expiry time, or
+ * nothing if there is none.
  */
 function describeSecret(
   secret: string | null,

@@ -49,7 +49,7 @@ export class GivenSecrets {
   /**
    * Gives the client a new secret in either of these cases:
    *
-   * - The current secret has expired or will expire soon.
+   * - The current secret has expired or will expire soon, or new secrets no longer expire.
    * - The client sent its previous secret, so it has not received the current one.
    *
    * Returns null if the client keeps its secret. If calls run at the same time, even in different
@@ -83,8 +83,8 @@ export class GivenSecrets {
   }
 
   /**
-   * Whether the client sent its previous secret. The client has just authenticated with the current
-   * or the previous secret.
+   * Whether the client sent its previous secret. `sent` is the current or the previous secret,
+   * because `Registrations.replace` rejects any other.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
     // If the current secret never expires, an operator rotated it. The client must not undo this

@@ -65,8 +65,8 @@ export const registration = defineFeature({
   commands: async () => (await import('./commands.ts')).addInitialAccessTokenCommands,
   records: (database) => ({ registrations: new RegistrationRecords(database) }),
   start(server, { registration: mode = 'off' }) {
-    // Add the commands even if registration is off, so that an operator can create tokens before
-    // turning it on.
+    // Offer initial access tokens even if registration is off, so that an operator can create
+    // tokens before turning it on.
     const initialAccessTokens = new StoredInitialAccessTokens(server);
     const always = {
       members: () => ({ initialAccessTokens }),

@@ -311,9 +311,9 @@ export class Registrations {
 }
 
 /**
- * Whether the client has rights that require an initial access token. Without these rights, a
- * client cannot get them by replacing its metadata. Does not consider grants that features add,
- * because the rules for these grants may have changed since the registration.
+ * Whether the client has rights that require an initial access token. A client without these rights
+ * cannot get them by replacing its metadata. Does not consider grants that features add, because
+ * the rules for these grants may have changed since the registration.
  */
 function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   const { keys, grants } = client;

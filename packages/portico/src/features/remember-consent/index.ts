@@ -37,9 +37,10 @@ export const rememberConsent = defineFeature({
     },
   ],
   start(server, { remember_consent: isOn = false }) {
-    // When an operator revokes an authorization with stored consent, also revoke the person's other
+    // When an operator revokes an authorization with stored consent, also revoke the user's other
     // authorizations for this client with stored consent. Otherwise, the server could skip the
-    // consent page because of a remaining one, even if the setting is off now and turned on later.
+    // consent page because of one of these. Do this even if the setting is off, because it may be
+    // turned on later.
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
     const memory = new FirstPartyMemory(server, isOn);

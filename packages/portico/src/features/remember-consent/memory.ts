@@ -113,8 +113,8 @@ export class FirstPartyMemory implements PriorConsent {
 }
 
 /**
- * Whether the stored consent covers this request. If the client can have refresh tokens, the
- * consent page must have said that the access continues.
+ * Whether the stored consent is still valid for this client. If the client can have refresh tokens,
+ * the consent page must have said that the access continues.
  */
 function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
   if (consent === null || consent.refused === true) return false;

@@ -9,7 +9,10 @@ export const SCOPE_GROUPS: readonly ScopeGroup[] = ['identity', 'read', 'change'
 
 /** `openid` and the scopes from OpenID Connect Core section 5.4. */
 const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone']);
-/** A scope whose name contains one of these words is in the group `read`. */
+/**
+ * A scope whose name contains one of these words, and no word from `CHANGING`, is in the group
+ * `read`.
+ */
 const READING: ReadonlySet<string> = new Set([
   'read',
   'readonly',

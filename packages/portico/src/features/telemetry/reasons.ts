@@ -21,7 +21,10 @@ type RefusalCode =
 
 type CoreErrorCode = Exclude<OAuthErrorCode, keyof FurtherErrorCodes>;
 
-/** All reasons of the core. Features can add more. Telemetry reports any other code as `other`. */
+/**
+ * The error codes of the core that telemetry reports as reasons. Features can add more. Telemetry
+ * reports any other code as `other`.
+ */
 const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
   invalid_request: true,
   invalid_client: true,

@@ -16,8 +16,9 @@ export const unknownScopes = defineFeature({
 
 /**
  * Whether the scope is unknown, belongs to another resource, or is not one of the client's scopes.
- * A scope of the client is never unknown. Therefore, the server still rejects a refresh request for
- * more scopes than granted, and a request for `openid` while there is no signing key.
+ * In a request of a client for itself, also true for scopes about a user. Otherwise, false.
+ * Therefore, the server still rejects a refresh request for more scopes than granted, and a request
+ * for `openid` while there is no signing key.
  */
 const isUnknown: DropsScope = ({ name, client, grantable, forItself }) =>
   !grantable.has(name) ||

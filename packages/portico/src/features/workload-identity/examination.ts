@@ -3,7 +3,10 @@ import type { Clients } from '../../clients/clients.ts';
 import { clientPages } from '../../clients/listing.ts';
 import type { TrustedIssuers } from '../../keys/assertions/trusted-issuers.ts';
 
-/** Reports workloads that cannot authenticate. Returns an empty list if there are no workloads. */
+/**
+ * Reports workloads that cannot authenticate, or the number of workloads if all can. Returns an
+ * empty list if there are no workloads.
+ */
 export async function examineWorkloads(
   clients: Clients,
   issuers: TrustedIssuers,

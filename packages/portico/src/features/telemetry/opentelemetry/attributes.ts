@@ -3,8 +3,8 @@ import type { SqlDialect } from '@portico/sql';
 import type { MeasuredTask } from '../../../measuring.ts';
 
 /**
- * The names of metrics and spans. They follow OpenTelemetry's semantic conventions where those
- * define a name.
+ * The names of the attributes of metrics and spans. They follow OpenTelemetry's semantic
+ * conventions where those define a name.
  */
 
 export const SCOPE = 'portico';

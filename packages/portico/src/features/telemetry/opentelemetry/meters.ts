@@ -25,7 +25,7 @@ import {
 import { observeServer } from './observing.ts';
 
 /**
- * The histogram bucket boundaries for requests and statements, in seconds. They are from the
+ * The histogram bucket boundaries for requests and store operations, in seconds. They are from the
  * semantic conventions.
  */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];

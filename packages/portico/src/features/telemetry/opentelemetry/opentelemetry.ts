@@ -12,7 +12,7 @@ export interface OpenTelemetryOptions {
   readonly traces?: boolean;
   /**
    * The provider that receives the metrics. Defaults to the global provider, which you must
-   * register before the first request.
+   * register before you create the server or start the application.
    */
   readonly meterProvider?: MeterProvider;
   /** The provider that receives the spans. Defaults to the global provider. */
@@ -31,8 +31,8 @@ export interface OpenTelemetryOptions {
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
   let made: Meters | null = null;
-  // Look up the global provider only at the first measurement, because the application may not have
-  // registered it yet.
+  // Look up the global provider only when the server is created, because the application may not
+  // have registered it yet.
   const meters = () =>
     isMetered
       ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE)))
