@@ -209,16 +209,21 @@ export class Workers {
         resolve();
       });
       const longest = LONGEST_STOP + (kind === 'stop' ? this.#drain : 0);
-      setTimeout(longest, null, { signal: ended.signal }).then(
-        () => {
-          this.#caller.note('A worker did not stop in time, so it was killed.');
-          worker.process.kill('SIGKILL');
-        },
-        () => {},
-      );
+      void this.#killAfter(longest, worker, ended.signal);
       if (!this.#listening.has(worker)) worker.process.kill('SIGKILL');
       else if (worker.isConnected()) worker.send(kind);
     });
+  }
+
+  /** Kills a worker that has not ended after the wait, in milliseconds. */
+  async #killAfter(wait: number, worker: Worker, ended: AbortSignal): Promise<void> {
+    try {
+      await setTimeout(wait, null, { signal: ended });
+    } catch {
+      return; // The worker has ended.
+    }
+    this.#caller.note('A worker did not stop in time, so it was killed.');
+    worker.process.kill('SIGKILL');
   }
 
   /**

@@ -122,7 +122,7 @@ const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as cons
 /**
  * Returns the response members for a client secret (RFC 7591 section 3.2.1). If `secret` is null,
  * the client has no secret or already has it. The result then contains only the expiry time, or
- * nothing if there is none.
+ * nothing if no secret expires.
  */
 function describeSecret(
   secret: string | null,
