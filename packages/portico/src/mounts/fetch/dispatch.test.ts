@@ -61,7 +61,7 @@ describe('the endpoint of a request', () => {
       return [response.status, response.headers.get('allow'), await response.json()];
     };
     const body = { error: 'invalid_request' };
-    expect(await refusal('OPTIONS', '/api/things')).toEqual([405, 'GET, POST, PUT', body]);
+    expect(await refusal('OPTIONS', '/api/things')).toEqual([405, 'GET, POST, PUT, HEAD', body]);
     expect(await refusal('get', '/closed')).toEqual([405, '', body]);
     expect(lines).toMatchObject([
       {
