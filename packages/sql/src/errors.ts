@@ -1,4 +1,5 @@
-import { isNativeError } from 'node:util/types';
+import { isError } from './is-error.ts';
+
 /**
  * Recognize errors by their `code`, not by their class. A CLI that is installed elsewhere contains
  * its own copy of this package, so two classes with the same name can exist.
@@ -76,9 +77,7 @@ export function isOverloaded(error: unknown): error is OverloadedError {
  * the error has none.
  */
 export function getErrorCode(error: unknown): string | null {
-  return isNativeError(error) && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : null;
+  return isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
 /** Returns whether the error has this code, for example `ENOENT`. */

@@ -1,6 +1,6 @@
-import { isNativeError } from 'node:util/types';
 import { DIALECTS } from './engines.ts';
 import { getErrorCodes, type Meaning } from './meaning.ts';
+import { isError } from './is-error.ts';
 
 /**
  * Returns what an error means. Checks the error with every engine, because each engine recognizes
@@ -10,7 +10,7 @@ const meanings = (error: Error) =>
   Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
 
 const means = (error: unknown, meaning: Meaning): error is Error =>
-  isNativeError(error) && meanings(error).includes(meaning);
+  isError(error) && meanings(error).includes(meaning);
 
 /**
  * Returns whether the error means that the store cannot be reached, is too busy, is read-only, or
@@ -94,7 +94,7 @@ export function rolledBack(): Error {
  * effect.
  */
 export function isFoundUndone(error: unknown): boolean {
-  return isNativeError(error) && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
+  return isError(error) && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
 }
 const FOUND_UNDONE: ReadonlySet<unknown> = new Set([FOREIGN_TRANSACTION, ROLLED_BACK]);
 
@@ -173,7 +173,7 @@ function isTlsFailure(code: unknown): boolean {
  * error is an AggregateError.
  */
 function causes(error: unknown, depth = 0): readonly Error[] {
-  if (!isNativeError(error) || depth > 5) return [];
+  if (!isError(error) || depth > 5) return [];
   const several: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
   return [error, ...[error.cause, ...several].flatMap((cause) => causes(cause, depth + 1))];
 }

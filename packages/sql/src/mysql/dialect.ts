@@ -1,9 +1,9 @@
-import { isNativeError } from 'node:util/types';
 import type { SqlConnection } from '../contract.ts';
 import type { Dialect } from '../dialect.ts';
 import { quotedText } from '../quoting.ts';
 import type { ColumnTypes } from '../schema.ts';
 import { mysqlMeanings, mysqlRemedy } from './failures.ts';
+import { isError } from '../is-error.ts';
 
 /**
  * The error numbers for a table, column or key that already exists, or that was already removed or
@@ -55,7 +55,7 @@ export const MYSQL: Dialect = {
   async unlock(connection, name) {
     await connection.execute('SELECT RELEASE_LOCK(?)', [name]);
   },
-  isDoneBefore: (error) => isNativeError(error) && 'errno' in error && DONE_BEFORE.has(error.errno),
+  isDoneBefore: (error) => isError(error) && 'errno' in error && DONE_BEFORE.has(error.errno),
   isAboutFile: () => false,
   schemas: null,
   quoted: (text) => quotedText(text).replaceAll('\\', '\\\\'),

@@ -1,4 +1,3 @@
-import { isNativeError } from 'node:util/types';
 import type { PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { Borrowing } from '../borrowing.ts';
 import type { SqlParameter } from '../contract.ts';
@@ -15,6 +14,7 @@ import {
   type PoolLimits,
 } from '../pool.ts';
 import { assign, GALERA, SessionChanges, WHOLE } from './session.ts';
+import { isError } from '../is-error.ts';
 
 /** The driver for MySQL and MariaDB. */
 export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
@@ -185,7 +185,7 @@ async function tell(connection: ToldConnection, { sql, isOptional }: Setting): P
 }
 
 export function isUnknownVariable(error: unknown): boolean {
-  return isNativeError(error) && 'errno' in error && error.errno === 1193;
+  return isError(error) && 'errno' in error && error.errno === 1193;
 }
 
 type Answer = RowDataPacket[] | ResultSetHeader;
@@ -276,7 +276,7 @@ const PACKET_TOO_LARGE = 1153;
  * SQLSTATE. Errors that break the connection have none, or are marked as fatal.
  */
 export function isStatementError(error: unknown): boolean {
-  if (!isNativeError(error) || !('sqlState' in error) || !('errno' in error)) return false;
+  if (!isError(error) || !('sqlState' in error) || !('errno' in error)) return false;
   if (isUnknown(error) || error.errno === PACKET_TOO_LARGE) return false;
   return error.sqlState !== undefined && !('fatal' in error && error.fatal === true);
 }

@@ -1,9 +1,9 @@
-import { isNativeError } from 'node:util/types';
 import type { SqlConnection } from '../contract.ts';
 import type { Dialect, Schemas } from '../dialect.ts';
 import { getErrorCodes } from '../meaning.ts';
 import { quotedText } from '../quoting.ts';
 import { postgresMeanings, postgresRemedy } from './failures.ts';
+import { isError } from '../is-error.ts';
 
 const COLUMN_TYPES = {
   identifier: 'TEXT COLLATE "C"',
@@ -64,7 +64,7 @@ export const POSTGRES: Dialect = {
     try {
       await connection.execute(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
     } catch (error) {
-      if (isNativeError(error) && getErrorCodes(error).includes(LOCK_TIMEOUT)) return false;
+      if (isError(error) && getErrorCodes(error).includes(LOCK_TIMEOUT)) return false;
       throw error;
     }
     await limitLocks(connection, rows[0]?.before ?? '0');

@@ -1,4 +1,3 @@
-import { isNativeError } from 'node:util/types';
 import {
   findRemedy,
   getErrorCodes,
@@ -7,6 +6,7 @@ import {
   type Remedies,
   type RemedyOf,
 } from '../meaning.ts';
+import { isError } from '../is-error.ts';
 
 /** The meanings of SQLSTATE error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
@@ -91,7 +91,7 @@ function meaningOfClass(code: unknown): Meaning | undefined {
  * two errors apart.
  */
 export function isOutdatedPlan(error: unknown): boolean {
-  if (!isNativeError(error) || !getErrorCodes(error).includes('0A000')) return false;
+  if (!isError(error) || !getErrorCodes(error).includes('0A000')) return false;
   const { routine } = error as { readonly routine?: unknown };
   return routine === undefined || routine === 'RevalidateCachedQuery';
 }

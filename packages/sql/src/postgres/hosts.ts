@@ -1,8 +1,8 @@
-import { isNativeError } from 'node:util/types';
 import { ConfigurationError } from '../errors.ts';
 import { ESCAPES } from '../driver.ts';
 import { describeCause, isRefused, isUnavailable } from '../failures.ts';
 import type { Pool, PooledConnection } from '../pool.ts';
+import { isError } from '../is-error.ts';
 
 /** Which servers to use: those that accept writes, those that are not standbys, or all. */
 export type Wanted = 'read-write' | 'primary' | 'any';
@@ -128,7 +128,7 @@ export class HostsPool implements Pool {
         if (this.#current === first) this.#current = index;
         return connection;
       } catch (error) {
-        if (!isNativeError(error) || !isUnavailable(error) || isRefused(error)) throw error;
+        if (!isError(error) || !isUnavailable(error) || isRefused(error)) throw error;
         // Do not try the next server, because the current server is only busy and still handles
         // other requests.
         if (isBusy(error) && this.#current === first) throw error;

@@ -1,8 +1,8 @@
-import { isNativeError } from 'node:util/types';
 import type { Connection } from 'pg';
 import type { SqlParameter } from '../contract.ts';
 import type { StatementResult } from '../engine.ts';
 import { isUnknown } from '../failures.ts';
+import { isError } from '../is-error.ts';
 
 /** The columns of a statement's result. */
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
@@ -236,7 +236,7 @@ function toText(value: SqlParameter | undefined): string | null {
  * error codes, such as `EPIPE`, begin with E, and SQLSTATEs do not.
  */
 export function isServerError(error: unknown): boolean {
-  return isNativeError(error) && 'code' in error && /^(?!E)[0-9A-Z]{5}$/.test(String(error.code));
+  return isError(error) && 'code' in error && /^(?!E)[0-9A-Z]{5}$/.test(String(error.code));
 }
 
 /**

@@ -1,5 +1,5 @@
-import { isNativeError } from 'node:util/types';
 import type { MeaningsOf } from '../meaning.ts';
+import { isError } from '../is-error.ts';
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -68,7 +68,6 @@ function primaryCode(error: unknown): number | null {
 }
 
 function resultCode(error: unknown): number | null {
-  if (!isNativeError(error) || !('errcode' in error) || typeof error.errcode !== 'number')
-    return null;
+  if (!isError(error) || !('errcode' in error) || typeof error.errcode !== 'number') return null;
   return error.errcode;
 }

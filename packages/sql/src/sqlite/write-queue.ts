@@ -1,12 +1,12 @@
 import { LONGEST_WAIT, whileBusy } from './while-busy.ts';
 import { setImmediate } from 'node:timers/promises';
-import { isNativeError } from 'node:util/types';
 import type { SqlParameter } from '../contract.ts';
 import type { EngineConnection, StatementResult } from '../engine.ts';
 import { busy, isSqliteBusy, isSqliteUnavailable } from './failures.ts';
 import type { Statements } from './statements.ts';
 import { Steps, type Outcome } from './steps.ts';
 import { refuseSavepoints, refuseTransactionControl } from '../transaction-control.ts';
+import { isError } from '../is-error.ts';
 
 /**
  * The maximum number of writes in one transaction. A full batch takes about a millisecond, and
@@ -119,7 +119,7 @@ export class WriteQueue {
         // Also reject the statements that the transaction's work waits for.
         if (work.kind === 'transaction') {
           work.steps.giveUp(error);
-          if (isNativeError(error) && isSqliteUnavailable(error)) work.onUnknown?.();
+          if (isError(error) && isSqliteUnavailable(error)) work.onUnknown?.();
         }
         rejectWrite(error);
       };
@@ -158,7 +158,7 @@ export class WriteQueue {
       await this.#commitTogether(batch, aside);
     } catch (error) {
       const left = batch.filter((write) => !aside.has(write));
-      const failsAll = left.length <= 1 || (isNativeError(error) && isSqliteUnavailable(error));
+      const failsAll = left.length <= 1 || (isError(error) && isSqliteUnavailable(error));
       for (const write of failsAll ? [...left, ...this.#waitedAsLong(error)] : [])
         write.reject(error);
       if (!failsAll) await this.#writeOneByOne(left, aside);
@@ -182,7 +182,7 @@ export class WriteQueue {
         if (unavailable !== null) throw unavailable.error;
         await this.#commitTogether([write], aside);
       } catch (error) {
-        if (isNativeError(error) && isSqliteUnavailable(error)) unavailable = { error };
+        if (isError(error) && isSqliteUnavailable(error)) unavailable = { error };
         if (!aside.has(write)) write.reject(error);
       }
     }
