@@ -74,10 +74,10 @@ const isAlive = (pid: number) => {
   }
 };
 
-/** Sends a request on a new connection. Returns the status, or the code of the error. */
-function ask(at = '/.well-known/jwks.json'): Promise<number | string> {
+/** Sends a request, by default on a new connection. Returns the status, or the error's code. */
+function ask(at = '/.well-known/jwks.json', agent = new Agent()): Promise<number | string> {
   return new Promise((resolve) => {
-    get(`http://127.0.0.1:${port}${at}`, { agent: new Agent() }, (response) => {
+    get(`http://127.0.0.1:${port}${at}`, { agent }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode ?? 0));
       response.on('error', (error: Error & { code?: string }) => resolve(error.code ?? 'error'));
     }).on('error', (error: Error & { code?: string }) => resolve(error.code ?? 'error'));
@@ -88,12 +88,13 @@ function ask(at = '/.well-known/jwks.json'): Promise<number | string> {
 async function askDuring(
   work: () => Promise<unknown>,
   at?: string,
+  agent?: Agent,
 ): Promise<ReadonlyMap<unknown, number>> {
   const found = new Map<unknown, number>();
   const done = new AbortController();
   const asking = async () => {
     while (!done.signal.aborted) {
-      const outcome = await ask(at);
+      const outcome = await ask(at, agent);
       found.set(outcome, (found.get(outcome) ?? 0) + 1);
     }
   };
@@ -158,6 +159,21 @@ describe('serve --workers', () => {
     });
     expect(children()).toHaveLength(2);
     expect(children().filter((pid) => before.includes(pid))).toEqual([]);
+    expect([...found.keys()]).toEqual([200]);
+  });
+
+  test('loses no request on connections that a proxy keeps open', async () => {
+    await serveWith('--workers=2');
+    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+    const found = await askDuring(
+      async () => {
+        running.process.kill('SIGHUP');
+        await running.says('All workers were replaced.');
+      },
+      undefined,
+      agent,
+    );
+    agent.destroy();
     expect([...found.keys()]).toEqual([200]);
   });
 

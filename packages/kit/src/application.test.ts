@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { EventEmitter } from 'node:events';
+import { once, type EventEmitter } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -1879,6 +1880,22 @@ describe('stopping the application', () => {
       await Promise.all([closed, answer]);
       expect(ended).toEqual(['']);
       gate.resolve();
+    });
+
+    test('answers a request on an idle connection, and then closes the connection', async () => {
+      const routes = [route('in', 'GET', '/in', async () => new Response('in'))];
+      const server = await listen(await start({ routes }), { port: 0, hostname: '127.0.0.1' });
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const ask = async () => {
+        const sent = get(`${server.url}/in`, { agent });
+        const [response] = (await once(sent, 'response')) as [IncomingMessage];
+        await once(response.resume(), 'end');
+        return [sent.reusedSocket, response.statusCode, response.headers.connection];
+      };
+      expect(await ask()).toEqual([false, 200, 'keep-alive']);
+      const closed = server.close();
+      expect(await ask()).toEqual([true, 200, 'close']);
+      await closed;
     });
 
     test('leaves no timer behind if no request runs', async () => {

@@ -1,5 +1,5 @@
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server } from 'node:http';
+import { Server as NetServer, type AddressInfo } from 'node:net';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Application } from 'portico';
 import { newRequestId, throttleLog, withRequestId } from 'portico/extension';
 import { getRequestListener, RequestError } from '@hono/node-server';
@@ -32,6 +32,11 @@ export interface ListenOptions {
 }
 
 const GRACE = 10_000;
+/**
+ * How long idle connections stay open when the server closes, in milliseconds. A client may be
+ * sending its next request on an idle connection, and this request would be lost.
+ */
+const LAST_REQUESTS = 100;
 
 /**
  * How long a connection may be idle, in milliseconds. Longer than proxies keep idle connections by
@@ -73,10 +78,14 @@ export async function listen(
     // HTTP/1.0 allows requests without a Host header. Load balancers send such probes.
     { errorHandler: notARequest, hostname: new URL(application.publicUrl).host },
   );
-  const server = createServer(
-    { keepAliveTimeout: LONGEST_IDLE },
-    (incoming, outgoing) => void answer(incoming, outgoing),
-  );
+  let isClosing = false;
+  const unanswered = new Set<ServerResponse>();
+  const server = createServer({ keepAliveTimeout: LONGEST_IDLE }, (incoming, outgoing) => {
+    if (isClosing) outgoing.shouldKeepAlive = false;
+    unanswered.add(outgoing);
+    outgoing.once('close', () => unanswered.delete(outgoing));
+    void answer(incoming, outgoing);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, hostname, () => {
@@ -87,7 +96,17 @@ export async function listen(
   logErrors(server, application);
   const address = server.address() as AddressInfo;
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return { url: `http://${host}:${address.port}`, port: address.port, close: () => close(server) };
+  return {
+    url: `http://${host}:${address.port}`,
+    port: address.port,
+    close() {
+      // Ask clients to send their next requests on new connections. Otherwise, a proxy could keep a
+      // connection busy until it is closed during a request.
+      isClosing = true;
+      for (const outgoing of unanswered) outgoing.shouldKeepAlive = false;
+      return close(server);
+    },
+  };
 }
 
 /**
@@ -121,14 +140,17 @@ function logErrors(server: Server, { log }: Application): void {
 
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
+    const idle = setTimeout(() => server.closeIdleConnections(), LAST_REQUESTS);
     const forced = setTimeout(() => server.closeAllConnections(), GRACE);
-    server.close(() => {
+    // Only stop listening. The method of the HTTP server would also close the idle connections now.
+    NetServer.prototype.close.call(server, () => {
+      clearTimeout(idle);
       clearTimeout(forced);
+      // End the timer of the HTTP server.
+      server.close();
       resolve();
     });
-    // Close idle keep-alive connections now, because they would keep the server open. A connection
-    // that is busy now must not stay open after its response either.
-    server.closeIdleConnections();
+    // A connection whose response has begun must not stay open after it.
     server.keepAliveTimeout = 1;
   });
 }
