@@ -570,6 +570,23 @@ describe('access that ends', () => {
   });
 
   // @shows AS-52.6
+  test.each([
+    ['ends no access that is not remembered', 'remembered', [200, 400]],
+    ['that is not remembered ends no other access', 'plain', [400, 200]],
+  ])('through an administrator %s', async (_, ended, statuses) => {
+    client = await registerClient(portal);
+    const plain = await allow();
+    await portal.server.clients.update(client.id, FIRST_PARTY);
+    const remembered = await allow();
+    const [newest = '', oldest = ''] = await idOf();
+    await portal.server.access.revokeAuthorization(ended === 'plain' ? oldest : newest);
+    const refreshed = [plain, remembered].map((each) =>
+      refresh(portal, client, each.refresh_token),
+    );
+    expect((await Promise.all(refreshed)).map(({ status }) => status)).toEqual(statuses);
+  });
+
+  // @shows AS-52.6
   test.each(['revokePerson', 'endAll'] as const)('through %s is not remembered', async (end) => {
     await allow();
     const code = codeOf(await open());
