@@ -59,18 +59,21 @@ import { createVisitor, isRedirect, locationOf, type Visitor } from './support/v
 const API = 'https://api.example/';
 const OTHER_API = 'https://other.example/';
 const FIRST_PARTY = { metadata: { first_party: ['true'] } } as const;
+const RESOURCES = {
+  audience: API,
+  resources: {
+    [API]: { scopes: ['notes:read', 'notes:write'] },
+    [OTHER_API]: { scopes: ['notes:read'] },
+  },
+} as const;
 const CONFIG = {
   oauth_server: {
     ...DEVICES.oauth_server,
+    ...RESOURCES,
     remember_consent: true,
     registration: 'open',
     reauthentication: true,
     acr_values: ['gold'],
-    audience: API,
-    resources: {
-      [API]: { scopes: ['notes:read', 'notes:write'] },
-      [OTHER_API]: { scopes: ['notes:read'] },
-    },
     optional_scopes: { leave_out: ['notes:write'], add: ['profile'] },
   },
 } as const;
@@ -99,14 +102,14 @@ beforeEach(async () => {
   events.length = 0;
 });
 
-/** Starts a portal on the same database whose setting is off. */
-async function openWithoutMemory(): Promise<RunningPortal> {
-  const off = await startPortal({
+/** Starts a portal on the same database with these settings. */
+async function openBeside(settings: object): Promise<RunningPortal> {
+  const beside = await startPortal({
     databaseUrl: portal.env['DATABASE_URL'] ?? '',
-    config: { oauth_server: { ...CONFIG.oauth_server, remember_consent: false } },
+    config: { oauth_server: { ...RESOURCES, ...settings } },
   });
-  onTestFinished(() => off.close());
-  return off;
+  onTestFinished(() => beside.close());
+  return beside;
 }
 
 type Changes = Readonly<Record<string, string | undefined>>;
@@ -335,7 +338,7 @@ describe('the person is asked for consent', () => {
   // @shows AS-52.3
   test('for scopes that they denied while oauth_server:remember_consent was off', async () => {
     await allow();
-    const off = await openWithoutMemory();
+    const off = await openBeside({});
     const there = await off.signedIn(ADA);
     const page = await there.get(authorizationUrl(off, client, READ));
     await there.submit(page, { decision: 'deny' });
@@ -690,10 +693,40 @@ describe('remembered consent with other clients and grants', () => {
   });
 });
 
+// @shows AS-52.5
+test('after a restart, consent is still remembered, and the parameters still count', async () => {
+  await allow();
+  const later = await openBeside({ remember_consent: true });
+  const there = await later.signedIn(ADA);
+  const ask = async (changes: Changes) =>
+    outcomeOf(await there.get(authorizationUrl(later, client, { ...READ, ...changes })));
+  expect(await ask({ prompt: 'none' })).toBe('code');
+  expect(await ask({ prompt: 'none', id_token_hint: 'nonsense' })).toBe('interaction_required');
+  expect(await ask({ prompt: 'consent' })).toBe('page');
+});
+
+// @shows AS-52.6
+test('after a restart, an administrator still ends all remembered consent for the client', async () => {
+  await allow();
+  await tokensOf(await exchangeCode(portal, client, codeOf(await open())));
+  const later = await openBeside({ remember_consent: true });
+  const { access } = later.server;
+  const [newest] = (await access.list({ clientId: client.id })).items;
+  await access.revokeAuthorization(newest?.id ?? '');
+  expect((await access.list({ clientId: client.id })).items).toEqual([]);
+});
+
+// @shows AS-2.52
+test('without oauth_server:remember_consent, a client cannot be marked', async () => {
+  await expect(registerClient(await openBeside({}), FIRST_PARTY)).rejects.toThrow(
+    'does not support the field first_party',
+  );
+});
+
 // @shows AS-2.52, AS-52.8
 test('without oauth_server:remember_consent, the person is asked for consent, even by a marked client', async () => {
   await allow();
-  const off = await openWithoutMemory();
+  const off = await openBeside({});
   const visitor = await off.signedIn(ADA);
   expect(await outcomeOf(await visitor.get(authorizationUrl(off, client, READ)))).toBe('page');
   const silent = authorizationUrl(off, client, { ...READ, prompt: 'none' });
