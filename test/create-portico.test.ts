@@ -487,9 +487,16 @@ describe('create-portico in an existing application', () => {
     [['--database=mysql:shop'], 'not a valid mysql URL'],
     [[`--database=mysql://u:'"\`@h/db`], 'The value of DATABASE_URL contains'],
     [['--redirect=http://shop.example/callback'], 'must begin with https'],
+    [['--url=shop'], 'must be a URL without a path'],
+    [['--redirect=callback'], 'is not a URL'],
+    [['--redirect=https://shop.example/*'], 'contains a wildcard'],
+    [['--redirect=https://ada:secret@shop.example/'], 'contains a user name or password'],
     [['--redirect=https://shop.example/callback#top'], 'without a fragment'],
     [['--redirect=https://shop.example/callback?code=1'], 'must not contain the parameter code'],
     [['--fast'], "Unknown option '--fast'"],
+    [['--portico='], '--portico is empty or contains a line break'],
+    [['--name-column=name\nof'], '--name-column is empty or contains a line break'],
+    [['one', 'other'], 'Give one folder, not several'],
   ])('writes nothing for invalid input: %s', async (args, message) => {
     const folder = folderWith(EXPRESS);
     createUsers(path.join(folder, 'data', 'users.sqlite'));
@@ -497,6 +504,52 @@ describe('create-portico in an existing application', () => {
     const before = contents(folder);
     const { code, stderr } = await create(folder, ['--yes', '--database=new.sqlite', ...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(contents(folder)).toEqual(before);
+  });
+
+  test('keeps a changed file beside the new one, and refuses to replace that one too', async () => {
+    const folder = folderWith({ ...EXPRESS, 'portico-users.js': '// mine\n' });
+    const args = ['--yes', '--no-install', '--database=new.sqlite'];
+    write(folder, { 'portico-users.js.portico.new': '// from an earlier run\n' });
+    const before = contents(folder);
+    const { code, stderr } = await create(folder, args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('already exists with different')]);
+    expect(contents(folder)).toEqual(before);
+  });
+
+  test.each([
+    ['pg', 'postgres://localhost:5432/app'],
+    ['mysql2', 'mysql://localhost:3306/app'],
+  ])('expects the users in the database that the driver %s connects to', async (driver, url) => {
+    const dependencies = using('express', driver);
+    const folder = folderWith({ 'package.json': { type: 'module', dependencies } });
+    expect((await create(folder, ['--yes', '--no-install'])).code).toBe(0);
+    expect(Object.values(parseEnv(read(folder, '.env')))).toContain(url);
+  });
+
+  test('leaves the tables of a schema tool alone, and keeps its own in a schema', async () => {
+    const dependencies = using('express', 'knex', 'pg');
+    const folder = folderWith({ 'package.json': { type: 'module', dependencies } });
+    const database = '--database=postgres://localhost/app';
+    expect((await create(folder, ['--yes', '--no-install', database])).code).toBe(0);
+    expect(read(folder, 'portico.js')).toContain("database_schema: 'portico'");
+  });
+
+  test('keeps its own tables in another file if DATABASE_URL is not a SQLite file', async () => {
+    const folder = folderWith({ ...EXPRESS, '.env': 'DATABASE_URL=mongodb://localhost/app\n' });
+    createUsers(path.join(folder, 'data.sqlite'));
+    expect((await create(folder, ['--yes', '--no-install', ...USERS])).code).toBe(0);
+    expect(read(folder, 'portico.js')).toContain('sqlite:storage/app.sqlite');
+  });
+
+  test.each([
+    ['--help', /^Usage: npm create portico/m],
+    ['--version', /^\d+\.\d+\.\d+\S*\n$/],
+  ])('with %s only prints it', async (option, printed) => {
+    const folder = folderWith(EXPRESS);
+    const before = contents(folder);
+    const { code, stdout } = await create(folder, [option]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(printed)]);
     expect(contents(folder)).toEqual(before);
   });
 
@@ -527,6 +580,7 @@ describe('create-portico for a new application', () => {
     ['--database=mongodb:shop', 'mongodb:// is not supported'],
     ['--database=sqlite:', 'must be followed by the path of a file'],
     ['--redirect=http://shop.example/callback', 'must begin with https'],
+    ['--framework=next', 'A new application cannot be created with "next"'],
   ])('writes nothing for invalid input: %s', async (option, message) => {
     const folder = folderWith();
     const { code, stderr } = await create(folder, ['--yes', option]);

@@ -172,6 +172,12 @@ describe('a server with two MCP endpoints', () => {
     const accessToken = await tokenFor(second);
     for (const at of [`${second}/`, `${assistant.url}/Assistants/mcp`])
       expect((await ask(at, accessToken, 'ping')).status).toBe(404);
+    // A page must be able to read this response, so its browser gets an answer to the preflight.
+    const preflight = await fetch(`${second}/`, {
+      method: 'OPTIONS',
+      headers: { Origin: assistant.url, 'Access-Control-Request-Method': 'POST' },
+    });
+    expect(preflight.status).toBe(204);
   });
 });
 

@@ -103,6 +103,7 @@ const TOOLS: readonly ToolInterface[] = [
           properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
         },
         floor: { type: 'integer', 'x-mcp-header': 'Floor' },
+        open: { type: 'boolean', 'x-mcp-header': 'Open' },
       },
     }),
   }),
@@ -348,9 +349,13 @@ describe('an MCP request of 2026-07-28', () => {
 
   // @shows MCP-15.3
   test('must repeat the arguments marked in the schema of the tool in header fields', async () => {
-    const args = { place: { region: 'Zürich' }, floor: 42 };
+    const args = { place: { region: 'Zürich' }, floor: 42, open: true };
     const region = `=?base64?${Buffer.from('Zürich').toString('base64')}?=`;
-    const right = { 'Mcp-Param-Region': region, 'Mcp-Param-Floor': '42.0' };
+    const right = {
+      'Mcp-Param-Region': region,
+      'Mcp-Param-Floor': '42.0',
+      'Mcp-Param-Open': 'true',
+    };
     expect((await call('region', args, { headers: right })).status).toBe(200);
     expect((await call('region', {}, {})).status).toBe(200);
     expect((await call('region', { floor: null }, {})).status).toBe(200);
@@ -361,6 +366,8 @@ describe('an MCP request of 2026-07-28', () => {
       { ...right, 'Mcp-Param-Region': 'Zürich' },
       { ...right, 'Mcp-Param-Floor': '0x2a' },
       { ...right, 'Mcp-Param-Floor': '43' },
+      { ...right, 'Mcp-Param-Open': 'false' },
+      { ...right, 'Mcp-Param-Open': null },
     ]) {
       const refused = await call('region', args, { headers: wrong });
       expect([refused.status, refused.error?.code]).toEqual([400, -32_020]);
@@ -370,6 +377,8 @@ describe('an MCP request of 2026-07-28', () => {
       const refused = await call('region', without, { headers: { 'Mcp-Param-Region': 'Basel' } });
       expect([refused.status, refused.error?.code]).toEqual([400, -32_020]);
     }
+    // No header can repeat a list. The schema refuses this argument.
+    expect((await call('region', { floor: [42] }, {})).result).toMatchObject({ isError: true });
     // Two texts that are the same number in JavaScript may be different numbers for a proxy.
     const unsafe = { headers: { 'Mcp-Param-Floor': '9007199254740993' } };
     expect((await call('region', { floor: 9_007_199_254_740_992 }, unsafe)).status).toBe(400);
@@ -486,6 +495,20 @@ describe('an MCP request of 2026-07-28', () => {
     expect((await post({ jsonrpc: '2.0', id: 1, result: {} }, { headers })).status).toBe(400);
   });
 
+  // @shows MCP-15.3
+  test.each([
+    ['that names a different version in the header', '2025-11-25', STATELESS, -32_020],
+    ['of a version that is not offered', '2027-01-01', '2027-01-01', -32_022],
+  ])('can be no notification %s', async (_, header, claimed, code) => {
+    const _meta = { ...META, 'io.modelcontextprotocol/protocolVersion': claimed };
+    const params = { requestId: 1, _meta };
+    const refused = await post(
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params },
+      { headers: { 'MCP-Protocol-Version': header } },
+    );
+    expect([refused.status, refused.error?.code]).toEqual([400, code]);
+  });
+
   // @shows MCP-3.1, MCP-8.14
   test('gets progress and the result as a stream, and errors with a status without a stream', async () => {
     const bearer = await streaming.serviceToken();
@@ -529,7 +552,7 @@ describe('an MCP request of 2026-07-28', () => {
       headers: { Origin: 'https://page.example', 'Access-Control-Request-Method': 'POST' },
     });
     expect(preflight.headers.get('access-control-allow-headers')).toBe(
-      'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, mcp-param-region, mcp-param-floor',
+      'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, mcp-param-region, mcp-param-floor, mcp-param-open',
     );
   });
 });
@@ -631,6 +654,12 @@ describe('older MCP versions at the same endpoint', () => {
         { supported: [STATELESS], requested: '2025-11-25' },
       ]);
       expect((await sendOlder('2025-03-26', 'ping', {}, at)).status).toBe(400);
+      // The response repeats only a text that looks like a version.
+      for (const unclear of [3, { jsonrpc: '2.0', id: 1, method: 'initialize', params: 3 }]) {
+        const { status, error } = await post(unclear, at);
+        const data = { supported: [STATELESS], requested: 'unknown' };
+        expect([status, error?.data]).toEqual([400, data]);
+      }
       expect((await post([{ jsonrpc: '2.0', id: 1, method: 'ping' }], at)).status).toBe(400);
       expect((await call('service_status', {}, at)).status).toBe(200);
     } finally {
@@ -765,6 +794,18 @@ describe('the declaration of a tool', () => {
     ['an invalid outputSchema', { outputSchema: () => ({ type: 'nothing' }) }],
     ['a marked argument in an array', markedAt('items')],
     ['a marked argument that is a number', marked({ type: 'number', 'x-mcp-header': 'N' })],
+    [
+      'two marked arguments for one header',
+      {
+        inputSchema: () => ({
+          type: 'object',
+          properties: {
+            a: { type: 'string', 'x-mcp-header': 'A' },
+            b: { type: 'string', 'x-mcp-header': 'A' },
+          },
+        }),
+      },
+    ],
     [
       'a marked argument with an invalid field name',
       marked({ type: 'string', 'x-mcp-header': 'a b' }),
