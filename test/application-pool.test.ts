@@ -5,7 +5,8 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { startApplication } from '@portico/kit';
-import { fromPostgres, fromSqlite, openDatabase, type OpenedDatabase } from 'portico';
+import mysql from 'mysql2/promise';
+import { fromMysql, fromPostgres, fromSqlite, openDatabase, type OpenedDatabase } from 'portico';
 import {
   afterAll,
   afterEach,
@@ -267,6 +268,22 @@ describe.each(ON_SERVERS.filter((server) => server === 'mysql'))(
       const before = await pool.session();
       await expect(database.execute('CALL fails()')).rejects.toMatchObject({ sqlState: '45000' });
       expect(await pool.session()).toEqual(before);
+    });
+
+    // @shows AS-18.17
+    test.each([
+      ['without its option queryFormat', { queryFormat: () => ({ sql: 'SELECT 1' }) }],
+      ['whose charset is utf8mb4, not latin1', { charset: 'latin1' }],
+    ])('is refused if it would change statements or text: %s', async (message, options) => {
+      const given = mysql.createPool({ uri: store.url, ...options });
+      onTestFinished(() => given.end());
+      const refused = fromMysql(given);
+      await expect(refused.execute('SELECT 1')).rejects.toThrow(message);
+      await refused.close();
+    });
+
+    test('is refused if it is no pool of the driver', () => {
+      expect(() => fromMysql({} as never)).toThrow(', or of mysql2/promise');
     });
   },
 );

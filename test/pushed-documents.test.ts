@@ -145,6 +145,28 @@ describe('a client that is a metadata document', () => {
     clock.advance(61);
   });
 
+  // @shows AS-25.10
+  test.each([
+    ['names another client', { client_id: 'https://client.example/other.json' }],
+    ['has keys of the wrong type', { jwks: 'keys' }],
+    ['contains a secret', { client_secret: 'everybody reads it' }],
+  ])('cannot authenticate if its document later %s', async (_, changes) => {
+    const key = newKey('ES256');
+    const keyed = { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [key.jwk] } };
+    const url = publish(keyed);
+    const proof = () =>
+      withAssertion(signed(key, headerOf(key), claimsOf(url, portal.server.issuer, clock.now())));
+    await codeOf(url, await push(url, proof()));
+    host.publish(new URL(url).pathname, { ...DOCUMENT, ...keyed, ...changes });
+    clock.advance(86_400);
+    await expectUnknown(await push(url, proof()));
+    // The document is correct again.
+    host.publish(new URL(url).pathname, { ...DOCUMENT, ...keyed });
+    clock.advance(61);
+    expect((await push(url, proof())).status).toBe(201);
+    clock.advance(61);
+  });
+
   // @shows AS-25.10, AS-25.4
   test('is unknown if its document is unusable, and the response reveals nothing of its contents', async () => {
     await expectUnknown(await push(host.url(newPath())));
