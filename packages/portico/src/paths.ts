@@ -21,8 +21,9 @@ export interface BrowserPaths {
 }
 
 /**
- * Returns the paths that browsers request. They contain the whole base path, because a proxy that
- * removes the base path from requests does not add it to responses.
+ * Returns the paths that browsers request. `authorize` always contains the base path. `home`
+ * contains the base path only if a proxy removes the base path from requests, because this proxy
+ * does not add it to responses.
  */
 export function browserPaths({ basePath, mountPath }: Mounting): BrowserPaths {
   return {

@@ -30,7 +30,7 @@ export interface SecurityProfile {
   readonly refreshTokensStay: boolean;
   /** Whether a missing code verifier is treated like a wrong code verifier. */
   readonly missingVerifierIsWrong: boolean;
-  /** Whether an assertion's `aud` must be the issuer, as a single string. */
+  /** Whether the `aud` of a client's assertion must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;
   /**
    * How far `iat` and `nbf` of an organization's assertion may always be in the future, in seconds.

@@ -68,7 +68,7 @@ const SHORTEST_SECRET = 16;
  * client sent as its id.
  *
  * - An id in this server's format, or one that is too short to be a secret, is shown in full.
- * - A URL is shown like any other URI.
+ * - An `https` URL is shown like any other URI.
  * - Any other id loses its middle. At most four characters remain at each end, and at most a
  *   quarter of the id in total.
  */

@@ -152,8 +152,8 @@ export function writeLine(descriptor: number, line: string, before: LineState): 
 }
 
 /**
- * Serializes each field separately. As a result, a field that throws or has a `toJSON` does not
- * affect the other fields.
+ * Serializes each field separately, so that a field that cannot be serialized, or that is named
+ * `toJSON`, does not affect the other fields.
  */
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {
@@ -177,8 +177,9 @@ function errorFields(error: Error): LogContext {
 }
 
 /**
- * Returns a value as JSON. Converts a value that JSON cannot represent to a string. Returns
- * undefined for a value that JSON leaves out, for example a function.
+ * Returns a value as JSON. Writes bigints as strings. If the value cannot be serialized, for
+ * example a circular object, returns its text form as a JSON string. Returns undefined for a value
+ * that JSON leaves out, for example a function.
  */
 function valueAsJson(key: string, value: unknown): string | undefined {
   try {
@@ -227,7 +228,8 @@ function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   }
   if (value instanceof Request || value instanceof Response)
     return withoutInnerSecrets(describeMessage(value), depth);
-  // Values of these types have a text representation that does not depend on their fields.
+  // Do not copy these values, because a copy of their fields would have a different text. For
+  // example, the text of an error contains its stack.
   const isOpaque = value instanceof Error || ArrayBuffer.isView(value) || inspect.custom in value;
   if (isOpaque || Object.keys(value).length === 0) return value;
   const shown = Object.entries(withoutSecrets(value as LogContext));

@@ -1,8 +1,8 @@
 /** Hashes passwords and client secrets. Hashing is intentionally slow. */
 export interface PasswordHasher {
   /**
-   * Hashes a password with a new salt. Returns a PHC string that contains the hash, the salt and
-   * the parameters.
+   * Hashes a password with a new salt. Returns a string that contains the hash, the salt and the
+   * parameters, for example a PHC string.
    */
   hash(password: string): Promise<string>;
   /** Whether the password matches the hash. Returns false if the hash is malformed. */

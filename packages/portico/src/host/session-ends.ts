@@ -15,8 +15,8 @@ export type EndedSessions =
 export type AfterCommit = () => Promise<void>;
 
 /**
- * Called in the transaction that ends sessions of the application. Must access the store only
- * through `connection`.
+ * Called when sessions of the application end. Must access the store only through `connection`,
+ * which is in a transaction.
  */
 export type OnSessionEnd = (
   connection: SqlConnection,

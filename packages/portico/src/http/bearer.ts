@@ -3,7 +3,7 @@
  * another token scheme.
  */
 export interface BearerCredentials {
-  /** The token, or null unless exactly one well-formed token follows the scheme. */
+  /** The token. Null if the scheme is not followed by exactly one well-formed token. */
   readonly token: string | null;
 }
 

@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const callers = new AsyncLocalStorage<string | null>();
 
 /**
- * Runs `work` on behalf of a caller: a client or user if known, otherwise a network (`findNetwork`
- * in `addresses.ts`). In some queues, callers take turns, for example in the queue for slow hashes.
+ * Runs `work` on behalf of a caller, usually a network (`findNetwork` in `addresses.ts`). In the
+ * queue for slow hashes, callers take turns.
  */
 export function runAsCaller<T>(caller: string | null, work: () => Promise<T>): Promise<T> {
   return callers.run(caller, work);

@@ -9,7 +9,7 @@ interface Answering {
 }
 
 /**
- * The request's id, or a function that creates the id when it is needed for the first time. Null if
+ * The request's id, or a function that returns the id and may create it in its first call. Null if
  * the host did not set an id.
  */
 type RequestId = string | (() => string) | null;
@@ -18,8 +18,8 @@ const requests = new AsyncLocalStorage<Answering>();
 
 /**
  * Runs `work` for a request. `context` is the framework's request or context object. If `context`
- * or `requestId` is missing, uses the value of the enclosing request. If both values are the same
- * as in the enclosing request, creates no new async context.
+ * is undefined or `requestId` is null, uses the value of the enclosing request. If `context` is
+ * undefined and the id stays the same, creates no new async context.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
@@ -47,7 +47,7 @@ export function currentContext(): unknown {
   return requests.getStore()?.context;
 }
 
-/** Returns the id of the current request, or null outside a request. */
+/** Returns the id of the current request. Returns null if it has no id, or outside a request. */
 export function currentRequestId(): string | null {
   const { requestId = null } = requests.getStore() ?? {};
   return typeof requestId === 'function' ? requestId() : requestId;

@@ -1,9 +1,9 @@
 /**
- * Returns the names and values of all cookies in a request, in order. Removes only spaces and tabs
- * around names. Do not use `trim` here, because it also removes other white space, such as a
- * no-break space. A page on a sibling domain can set a cookie named `\u00A0__Host-session`, because
- * browsers do not recognize the prefix in this name. `trim` would turn this name into the name of
- * the session cookie.
+ * Returns the names and values of all cookies in a request, in order. If a value contains `=`,
+ * returns only the part before it. Removes only spaces and tabs around each cookie. Do not use
+ * `trim` here, because it also removes other white space, such as a no-break space. A page on a
+ * sibling domain can set a cookie named `\u00A0__Host-session`, because browsers do not recognize
+ * the prefix in this name. `trim` would turn this name into the name of the session cookie.
  */
 export function sentCookies(request: Request): readonly (readonly [name: string, value: string])[] {
   return cookiesIn(request.headers.get('cookie') ?? '');

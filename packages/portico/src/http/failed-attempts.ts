@@ -50,7 +50,10 @@ const FIRST_INTERVAL = 1000;
 const LONGEST_INTERVAL = 30_000;
 /** How long after the last failure all failures of a key are forgotten, in milliseconds. */
 const MEMORY = 15 * 60_000;
-/** The maximum number of keys. Above it, the key whose last failure is the oldest is forgotten. */
+/**
+ * The maximum number of keys. Above it, the key whose last attempt is the oldest is forgotten.
+ * Attempts that must wait do not count here.
+ */
 const MOST_KEYS = 10_000;
 /** One in this many of the attempts that would have to wait is allowed immediately. */
 const GOES_AHEAD = 20;
@@ -104,7 +107,8 @@ export class FailedAttempts {
   #current({ key, free }: AttemptKey): Failures | null {
     const now = this.#clock();
     const found = this.#failures.get(key);
-    // Ignore an entry with a time in the future, because the clock was set back since then.
+    // Ignore an entry that has expired. Also ignore one that would expire later than `MEMORY` from
+    // now, because the clock was set back since then.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
       return null;
     // Forget the failures one by one, because in a network with many users some attempts fail

@@ -93,8 +93,8 @@ function jpeg(view: DataView): ImageFacts | null {
 }
 
 /**
- * Whether the marker starts a frame. These are the markers SOF0 to SOF15. Three other markers in
- * this range start tables instead.
+ * Whether the marker starts a frame. All markers from C0 to CF do, except DHT (C4), JPG (C8) and
+ * DAC (CC).
  */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);

@@ -6,8 +6,8 @@ const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
 /**
  * Returns a value as JSON, with U+FFFD in place of each unpaired surrogate, also in keys.
- * `JSON.stringify` would write an unpaired surrogate as an escape, which JSON parsers in Rust and
- * Python reject (RFC 8259 section 8.2).
+ * `JSON.stringify` would write an unpaired surrogate as an escape, which some parsers reject, for
+ * example serde_json in Rust (RFC 8259 section 8.2).
  */
 export function jsonText(
   value: unknown,

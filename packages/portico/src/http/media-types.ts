@@ -1,6 +1,6 @@
 /**
- * Reads media types from headers (RFC 9110 sections 8.3.1 and 12.5.1). Ignores letter case and
- * parameters.
+ * Reads media types from headers (RFC 9110 sections 8.3.1 and 12.5.1). Ignores letter case, and all
+ * parameters except the weight `q` in `Accept`.
  */
 
 /**

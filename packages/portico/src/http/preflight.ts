@@ -1,6 +1,6 @@
 /**
- * The maximum length of the list of headers in a preflight request. Browsers never send longer
- * lists, and the server ignores them.
+ * The maximum length of the list of headers in a preflight request. The server ignores longer
+ * lists, because no ordinary page needs them.
  */
 const LONGEST = 2048;
 

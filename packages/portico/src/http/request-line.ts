@@ -8,7 +8,7 @@ export const messages = new Note<IncomingMessage>('incoming');
 /** The method and path of a request, as the client sent them. */
 export interface RequestLine {
   readonly method: string;
-  /** The path and query of the URL, before a framework changed it. */
+  /** The path of the URL, before a framework changed it. May include the query. */
   readonly target: string;
 }
 

@@ -8,7 +8,7 @@ export function isSentFromHere(request: Request): boolean {
 
 /**
  * Whether the request may come from a page of this origin. Returns false if a header shows that a
- * page of another site sent the request. Reads `Sec-Fetch-Site` if the browser sent it. `Origin`
+ * page of another origin sent the request. Reads `Sec-Fetch-Site` if the browser sent it. `Origin`
  * alone is not enough: pages that send no referrer, such as the kit's pages, submit their forms
  * with the origin `null`.
  */

@@ -2,7 +2,10 @@ import { OutOfRangeError } from '@portico/sql';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
-/** The default algorithm for ID tokens. Every OpenID Connect client must support it. */
+/**
+ * The default algorithm for ID tokens. Every OpenID provider must support it (OpenID Connect Core
+ * section 15.1).
+ */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
 /** An algorithm that signs ID tokens (RFC 7518 section 3.1), and the form of its keys. */

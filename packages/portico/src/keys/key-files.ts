@@ -94,7 +94,7 @@ export class KeyFiles {
     const draft = path.join(folder.path, `.draft-${randomIdentifier()}`);
     const discard = async () => {
       // Remove the draft while the directory is open, because the draft's path is valid only until
-      // then. If the file already has its final name, there is nothing to remove.
+      // then. Ignore an error, because after `place` there is no draft to remove.
       await rm(draft).catch(() => {});
       folder.close();
     };
@@ -164,7 +164,7 @@ export class KeyFiles {
 
   /**
    * Removes drafts that other processes left behind when they were killed while writing a key.
-   * `now` is the time of the disk, in milliseconds since 1970.
+   * `now` is compared with the times of files, so pass `Date.now()`.
    */
   async removeLeftDrafts(now: number): Promise<void> {
     for (const name of (await readdir(this.directory)).filter((each) => DRAFT.test(each))) {

@@ -19,16 +19,16 @@ const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.([A-Za-z0-9]+))?\.json$/;
 const STAGED_FILE = /^0-next-/;
 
 /**
- * Compares two names for sorting: first by the number in the name, highest first, and then by the
- * name itself.
+ * Compares two names for sorting: the name with the highest number first. Names with the same
+ * number are in reverse alphabetical order.
  */
 export function newestFirst(one: string, other: string): number {
   return readNumber(other) - readNumber(one) || (one < other ? 1 : -1);
 }
 
 /**
- * Returns the number at the start of the name: a time in milliseconds since 1970, or 0 for a key
- * that an operator publishes before it signs.
+ * Returns the number at the start of the name: a time in milliseconds since 1970, or 0 for a staged
+ * key and for a key that an operator publishes before it signs.
  */
 export function readNumber(name: string): number {
   return Number(KEY_FILE.exec(name)?.[1]);

@@ -63,8 +63,10 @@ export class KeyRing {
    *
    * - This process had found keys, and the directory now contains none. `all` and `published` then
    *   throw too.
-   * - There has never been a key, but the store contains authorizations that need one. `published`
-   *   then throws too.
+   * - The directory or the newest key of an algorithm cannot be read. `all` and `published` then
+   *   throw too.
+   * - This process has never found a key, but the store contains authorizations that need one.
+   *   `published` then throws too.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
     const key = findSigningKey(
@@ -78,7 +80,10 @@ export class KeyRing {
     return key;
   }
 
-  /** Returns all current keys, sorted by start time (`signsFrom`), latest first. */
+  /**
+   * Returns all current keys: first the KeySigners, then the key files. Both are sorted by start
+   * time (`signsFrom`), latest first.
+   */
   all(): Promise<readonly SigningKey[]> {
     return this.#listed.look();
   }

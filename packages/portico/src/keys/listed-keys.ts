@@ -18,7 +18,7 @@ export interface KeySources {
   readonly log: Log;
   /**
    * Returns whether the store contains authorizations for which a key is needed. Called only while
-   * there is no key, and at most once a minute.
+   * there is no key. The result is reused for a minute, unless the call rejects.
    */
   readonly isNeeded: () => Promise<boolean>;
 }
@@ -130,8 +130,9 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys, sorted by start time (`signsFrom`), latest first. While another process
-   * renames a staged key, the key has two file names. Returns such a key only once.
+   * Returns the KeySigners, then the keys in files. Both are sorted by start time (`signsFrom`),
+   * latest first. While another process renames a staged key, the key has two file names. Returns
+   * such a key only once.
    */
   #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
     const { signers } = this.#sources;

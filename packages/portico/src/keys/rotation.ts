@@ -163,8 +163,8 @@ export class Rotation {
   }
 
   /**
-   * Removes keys that are older than the new keys. Keeps newer keys, so that two processes that
-   * rotate at the same time do not remove each other's new keys.
+   * Removes staged keys, and keys that are older than the new keys. Keeps newer keys, so that two
+   * processes that rotate at the same time do not remove each other's new keys.
    */
   async #removeBefore(
     signsFrom: number,

@@ -19,7 +19,10 @@ import { SignerError, type SigningKey } from './signing-key.ts';
 export interface KeySigner {
   /** The only algorithm with which the signer signs. */
   readonly algorithm: SigningAlgorithm;
-  /** The id of the key in the key set and in ID tokens. It can be any string but must be unique. */
+  /**
+   * The id of the key in the key set and in ID tokens. It can be any non-empty string but must be
+   * unique.
+   */
   readonly kid: string;
   /**
    * The public key (RFC 7517): RSA with at least 2048 bits, P-256, or Ed25519. If it contains the

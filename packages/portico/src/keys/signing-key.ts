@@ -16,12 +16,15 @@ export interface SigningKey {
   readonly algorithm: SigningAlgorithm;
   /** The hash function that the algorithm uses. */
   readonly hash: 'sha256' | 'sha512';
-  /** When the key was created, in milliseconds since 1970. 0 for a KeySigner. */
+  /**
+   * When the key was created, in milliseconds since 1970. 0 if unknown, for example for a
+   * KeySigner.
+   */
   readonly createdAt: number;
   /**
    * When the key starts to sign, in milliseconds since 1970. It signs until the next key of its
    * algorithm starts. For a key that was not staged, this is when it was generated. 0 for a
-   * KeySigner without `signsFrom`.
+   * KeySigner without `signsFrom`, and for a key that an operator publishes before it signs.
    */
   readonly signsFrom: number;
   /**
@@ -43,9 +46,10 @@ export interface SigningKey {
 }
 
 /**
- * Thrown if the server has had keys and one of these problems occurs:
+ * Thrown in these cases:
  *
- * - The directory is missing, empty or unreadable.
+ * - The server has had keys, and their directory is now missing or empty.
+ * - The directory is unreadable.
  * - The newest key of an algorithm is unreadable.
  *
  * Without its keys, the server can neither sign nor verify ID tokens.

@@ -93,7 +93,8 @@ export class Deliveries {
   }
 
   /**
-   * Starts all deliveries that are due, then schedules the next search for messages. Never rejects.
+   * Starts deliveries that are due, as many as `AT_ONCE` allows. Then schedules the next search for
+   * messages. Never rejects.
    */
   async #look(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -181,9 +182,10 @@ export class Deliveries {
   /**
    * Tries to deliver one message. Returns one of these results:
    *
-   * - `delivered`: the caller must remove the message.
+   * - `delivered`: the message has been delivered or is obsolete. The caller must remove it.
    * - `aside`: the message has expired or was refused. The outbox keeps it for an operator.
-   * - `failed`: the attempt has failed. The process stops delivering to this receiver for now.
+   * - `failed`: the attempt has failed or was postponed. The process stops delivering to this
+   *   receiver for now.
    */
   async #deliver(lease: Lease, message: QueuedMessage): Promise<'delivered' | 'aside' | 'failed'> {
     const { clock, random } = this.#around;

@@ -6,7 +6,8 @@ export interface NewMessage {
   readonly kind: string;
   /**
    * The receiver of the message, for example a `client_id`. It is 1 to 255 characters long. Each
-   * receiver receives its messages in order.
+   * receiver receives its messages of one kind in order, except those that are postponed or that an
+   * operator sends again.
    */
   readonly receiver: string;
   /**
@@ -60,7 +61,7 @@ export interface OutboxMessage {
   readonly payload: string;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** How many attempts to deliver this message have failed so far. */
+  /** How many attempts to deliver this message have failed or were postponed so far. */
   readonly attempts: number;
 }
 
@@ -104,9 +105,12 @@ export interface ListedMessage {
    * requests this.
    */
   readonly state: 'waiting' | 'undelivered';
-  /** How many attempts to deliver the message have failed. */
+  /** How many attempts to deliver the message have failed or were postponed. */
   readonly attempts: number;
-  /** Why the last attempt failed. Null if no attempt has failed. */
+  /**
+   * Why the last attempt did not deliver the message, or that the message has expired. Null if
+   * neither has happened.
+   */
   readonly reason: string | null;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
@@ -126,11 +130,15 @@ export interface OutboxFilter {
 export interface OutboxCounts {
   /** Messages that are waiting for delivery. */
   readonly waiting: number;
-  /** Messages that were refused or have expired. The outbox removes them after one week. */
+  /**
+   * Messages that were refused or have expired. The outbox keeps them for one week, but at most
+   * 1000 messages of one kind for each receiver.
+   */
   readonly undelivered: number;
   /**
-   * Messages that the outbox dropped in the last month because too many messages were already
-   * waiting for the same receiver.
+   * Messages that the outbox dropped because too many messages were already waiting for the same
+   * receiver. They are counted until an operator discards the receiver's messages, or until the
+   * receiver has had no messages for a month.
    */
   readonly dropped: number;
 }

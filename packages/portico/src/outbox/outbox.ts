@@ -32,7 +32,8 @@ const DROPPED =
 /**
  * Stores messages to other systems until they are delivered. A message is stored in the same
  * transaction as the change that it reports, so a crash cannot lose the message. Any process of the
- * installation then delivers it, at least once. Each receiver receives its messages in order.
+ * installation then delivers it, at least once. Each receiver receives its messages of one kind in
+ * order, except those that are postponed or that an operator sends again.
  */
 export class Outbox {
   /** Whether any feature sends messages. */
@@ -167,17 +168,17 @@ export class Outbox {
   }
 
   /**
-   * Returns the receivers for whom messages were dropped in the last month because 20,000 messages
-   * were already waiting. Returns at most 50 receivers, starting with those with the most dropped
-   * messages.
+   * Returns the receivers for whom messages were dropped because 20,000 messages were already
+   * waiting. Leaves out receivers whose messages an operator has discarded since then. Returns at
+   * most 50 receivers, starting with those with the most dropped messages.
    */
   async dropped(): Promise<readonly DroppedMessages[]> {
     return this.isOn ? this.#receivers.dropped() : [];
   }
 
   /**
-   * Removes at most `limit` old undelivered messages, and also receivers that have no messages.
-   * Returns how many messages it removed.
+   * Removes at most `limit` old undelivered messages, and also receivers that have had no messages
+   * for a month. Returns how many messages it removed.
    */
   async removeOld(limit: number): Promise<number> {
     const now = this.#around.clock();

@@ -1,6 +1,6 @@
-/** The maximum length of a header or parameter, in characters. Any further text is ignored. */
+/** The maximum length of `Accept-Language`, in characters. Any further text is ignored. */
 const LONGEST = 500;
-/** The maximum number of languages in one request. Any further languages are ignored. */
+/** The maximum number of languages in a header or parameter. Any further languages are ignored. */
 const MOST = 20;
 /**
  * The maximum length of a language tag, in characters. The limit exists because long tags would be
@@ -69,8 +69,8 @@ export function lookUp(wanted: readonly string[], available: readonly string[]):
 }
 
 /**
- * Returns the tag and its more general forms, each one part shorter. For example, returns
- * `zh-Hans-CN`, `zh-Hans` and `zh`.
+ * Returns the tag and its more general forms, each one part shorter. Leaves out forms that end with
+ * a single character (RFC 4647 section 3.4). For example, returns `zh-Hans-CN`, `zh-Hans` and `zh`.
  */
 export function widened(tag: string): readonly string[] {
   const parts = tag.split('-');

@@ -17,7 +17,7 @@ export type Catalog = Readonly<Record<string, Message>>;
 
 /**
  * The value of a placeholder. Numbers, dates (in UTC) and lists are formatted for the language of
- * the page.
+ * the message.
  */
 export type MessageValue = string | number | Date | readonly string[];
 

@@ -64,7 +64,7 @@ export class Speaking {
   readonly locales: readonly string[] | null;
   /** The application's messages, by language tag. */
   readonly #files: ReadonlyMap<string, Catalog>;
-  /** The tags of all languages that can be turned on. */
+  /** The tags of all languages that have messages. */
   readonly #there: readonly string[];
   readonly #own: Catalog;
   readonly #catalogs: Catalogs;

@@ -111,8 +111,8 @@ const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
 /**
- * Returns the first bracket without a counterpart. A bracket that opens in one `<% %>` block may
- * close in a later block.
+ * Returns a bracket without a counterpart. A bracket that opens in one `<% %>` block may close in a
+ * later block. A bracket in a block with output must close in the same block.
  */
 function unbalanced(blocks: readonly Block[]): Place | null {
   let open: { readonly bracket: string; readonly line: number }[] = [];

@@ -126,7 +126,10 @@ export function createViews(
 }
 
 interface ViewFile {
-  /** The absolute path. */
+  /**
+   * The absolute path. For a built-in view of the published package, a path such as
+   * `portico:views/oauth/consent.eta`.
+   */
   readonly file: string;
   readonly text: string;
 }

@@ -76,8 +76,8 @@ export interface Messages {
 }
 
 /**
- * Creates the texts of a language. Takes each message from the first catalog that contains it, or
- * from English if no catalog does.
+ * Creates the texts of a language. Takes each message from the first catalog that contains it. If
+ * none does, takes it from `own`, and otherwise from English.
  */
 export function createWords(
   locale: string,

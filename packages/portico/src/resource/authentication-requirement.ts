@@ -27,8 +27,8 @@ export interface AuthenticationDemand {
 }
 
 /**
- * Matches a level. RFC 9470 puts levels into a quoted string, which may contain only these
- * characters.
+ * Matches a level: visible ASCII characters except quotes and backslashes. A challenge contains the
+ * levels in a quoted string, separated by spaces (RFC 9470 section 3).
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 

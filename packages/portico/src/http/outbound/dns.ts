@@ -1,8 +1,9 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
 /**
- * How long to wait for a name server (`timeout`, in milliseconds), and how often to try. All tries
- * together take less time than one request may take.
+ * How long the first try waits for a name server (`timeout`, in milliseconds), and how often to try
+ * each name server. With several name servers, all tries together can take longer than one request
+ * may take. The signal of the request then ends the look-up.
  */
 const ASKING = { timeout: 1000, tries: 2 } as const;
 

@@ -4,8 +4,9 @@ import { GuardedRequests, type GuardedOptions } from './guarded-request.ts';
 import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
 
 /**
- * Fetches JSON from a URL that anyone may have chosen, with the protections of `GuardedRequests`.
- * Throws an error if the response is longer than `limit`.
+ * Fetches JSON from a URL that anyone may have chosen, with the protections of `GuardedRequests`
+ * and the limits of `OutboundLimits`. Rejects with an OutboundError, for example if the response is
+ * longer than `limit`.
  */
 export type FetchJson = (
   url: URL,

@@ -16,8 +16,8 @@ export interface OutboundOptions {
   readonly ca?: string | readonly string[] | undefined;
   /**
    * Returns a host's addresses. The signal aborts when the result is no longer needed. Defaults to
-   * a DNS look-up. If `public_url` is a loopback URL (development), defaults to a look-up through
-   * the operating system, which also reads the hosts file.
+   * a DNS look-up. If `public_url` is a loopback URL (development) and `nameServers` is not set,
+   * defaults to a look-up through the operating system, which also reads the hosts file.
    */
   readonly resolve?:
     ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
@@ -61,8 +61,8 @@ export interface GuardedMessage {
 }
 
 /**
- * Sends requests to URLs that anyone may have chosen. An attacker cannot use these requests to
- * reach the internal network of this machine, for these reasons:
+ * Sends requests to URLs that anyone may have chosen. These rules protect the internal network and
+ * this server:
  *
  * - Each request resolves the hostname once and connects to one of the resulting addresses. All of
  *   these addresses must be public.
@@ -221,7 +221,10 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Returns Node's description of the error. The description contains nothing from the response. */
+/**
+ * Returns why the request failed. The text may contain the code or name of Node's error, but
+ * nothing from the response.
+ */
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return 'it cannot be fetched';
   if (error.name === 'TimeoutError' || error.name === 'AbortError')

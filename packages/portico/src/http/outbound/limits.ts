@@ -33,12 +33,12 @@ export class OutboundError extends Error {
  * person's limit is much lower than the limit for a host, so that no person can use up the limit
  * for a host. One person's limit for one host is even lower.
  *
- * A URL that was fetched before has a separate limit, which does not depend on the host. So clients
- * that are in use keep working even if a person uses up the limit for a host, or for all hosts,
- * with invented URLs. Documents are cached for at least five minutes, so normal use stays far below
- * these limits.
+ * URLs that were fetched before are counted separately, for each URL instead of for each host. So
+ * clients that are in use keep working even if a person uses up the limit for a host, or for all
+ * hosts, with invented URLs. Documents are cached for at least five minutes, so normal use stays
+ * far below these limits.
  *
- * A URL whose last fetch failed also has a separate limit, so that repeated attempts do not use up
+ * URLs whose last fetch failed are also counted separately, so that repeated attempts do not use up
  * the limits for other URLs.
  */
 const LIMITS: Limits = {
@@ -48,8 +48,9 @@ const LIMITS: Limits = {
   there: { atOnce: 8, inAMinute: 60 },
 };
 /**
- * The limits for requests without a signed-in person. They are lower. These requests are counted
- * separately, so that they cannot use up the limits of signed-in people.
+ * The limits for requests without a signed-in person. The limits in total and for each host are
+ * lower. These requests are counted separately, so that they cannot use up the limits of signed-in
+ * people.
  */
 const LIMITS_OF_STRANGERS: Limits = {
   ...LIMITS,

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-/** Checks the text of URLs from clients. Every parser must read the URL that users see. */
+/** Checks the text of URLs from clients, so that every parser reads the URL that users see. */
 
 /**
  * Matches a character that a URI cannot contain (RFC 3986 section 2), or a percent sign without two

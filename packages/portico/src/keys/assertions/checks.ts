@@ -6,7 +6,7 @@ import type { TrustedIssuer } from './trusted-issuer.ts';
  * assertion is not valid.
  */
 
-/** The maximum length of `sub` and `jti`, in characters. */
+/** The maximum length of `iss`, `sub` and `jti`, in characters. */
 const LONGEST_TEXT = 255;
 /**
  * The maximum lifetime of an assertion, in seconds. It is limited because the server must store the

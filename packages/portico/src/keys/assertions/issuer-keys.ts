@@ -163,7 +163,7 @@ class KeysAtUrl implements IssuerKeys {
 
   /**
    * Returns newly fetched keys. If the lifetime is not 0, a fetch that is already running is new
-   * enough. Otherwise, always starts a new fetch.
+   * enough. Otherwise, uses only a fetch that starts after this call.
    */
   async #fetchAnew(): Promise<readonly PublicKey[]> {
     if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();

@@ -18,8 +18,8 @@ import type { AssertedSubject, TrustedIssuer } from './trusted-issuer.ts';
 import { isTrustDomain } from './workloads.ts';
 
 /**
- * The maximum number of keys to try if an assertion does not name its key. Each try costs one
- * signature verification.
+ * The maximum number of keys to try for one assertion. An assertion that does not name its key can
+ * match many keys. Each try costs one signature verification.
  */
 const MOST_TRIED = 10;
 

@@ -32,7 +32,8 @@ export function trustDomainOf(subject: unknown): string | null {
 
 /**
  * Whether the pattern matches the subject. A `*` as the last segment of the pattern matches any
- * last segment. All other text must be equal. Segments end at `/` and `:`.
+ * last segment that is valid in a SPIFFE ID. All other text must be equal. Segments end at `/` and
+ * `:`.
  */
 export function matchesSubject(pattern: string, subject: string): boolean {
   if (!hasWildcard(pattern)) return subject === pattern;

@@ -146,9 +146,9 @@ function requireUrl(payload: JsonObject, url: string): void {
 const WRITTEN_URL = /^https?:\/\/[\x21-\x5B\x5D-\x7E]+$/i;
 
 /**
- * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3). Writes the scheme and host in
- * lower case. Removes a default port, dot segments and unnecessary escapes. Returns null if the URL
- * is invalid or contains user information.
+ * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3), without its query and
+ * fragment. Writes the scheme and host in lower case. Removes a default port, dot segments and
+ * unnecessary escapes. Returns null if the URL is invalid or contains user information.
  */
 function normalized(text: string): string | null {
   if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return null;

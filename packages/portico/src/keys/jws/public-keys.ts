@@ -35,7 +35,9 @@ const RSA: KeyForm = { algorithms: ['RS256', 'PS256'], members: ['n', 'e'] };
 const P256: KeyForm = { algorithms: ['ES256'], members: ['crv', 'x', 'y'] };
 const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x'] };
 
-/** The members of a private key, which only the owner may know (RFC 7518 section 6). */
+/**
+ * The members of a private or symmetric key, which only the owner may know (RFC 7518 section 6).
+ */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**

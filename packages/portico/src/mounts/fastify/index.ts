@@ -85,9 +85,9 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` available in the handlers that follow. This hook itself rejects no request for
- * its token. If the token cannot be looked up, responds with 503 or 500. If the server has
- * several resources, pass one of them: `bearer(server.resource(url))`.
+ * Makes `token()` available in the handlers that follow. This hook itself rejects no request
+ * because of its token. If the token cannot be looked up, responds with 503 or 500. If the server
+ * has several resources, pass one of them: `bearer(server.resource(url))`.
  *
  * @example
  * fastify.addHook('onRequest', bearer(server));

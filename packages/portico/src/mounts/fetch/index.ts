@@ -46,7 +46,7 @@ export function createHandler<Context = unknown>(
 }
 
 function withoutBody({ status, statusText, headers, body }: Response): Response {
-  // Otherwise, what the body reads from stays open, for example a file.
+  // Cancel the body. Otherwise, its source stays open, for example a file.
   body?.cancel().catch(() => undefined);
   return new Response(null, { status, statusText, headers });
 }

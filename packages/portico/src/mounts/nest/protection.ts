@@ -68,8 +68,8 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     this.#host = host;
   }
   /**
-   * Nest calls this method for each BearerError and FailedLookUp. It must not reject, because a
-   * rejection would end the process.
+   * Nest calls this method for each BearerError and FailedLookUp. For an HTTP request, it must not
+   * reject, because a rejection would end the process.
    */
   async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
@@ -151,7 +151,8 @@ export class PorticoInterceptor implements NestInterceptor {
 /**
  * Protects a controller or a handler. A request needs a usable token with these scopes, and the
  * user of the token needs the permissions for these scopes. If you pass no scopes, any usable token
- * is enough. All other requests get a 401 or 403 response, or 503 if the token cannot be looked up.
+ * is enough. All other requests get a 401 or 403 response, or 503 or 500 if the token cannot be
+ * looked up.
  *
  * @example
  * RequireScope('orders:read', 'orders:write')

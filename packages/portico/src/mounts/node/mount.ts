@@ -19,8 +19,9 @@ import {
 } from './sent-answer.ts';
 
 /**
- * Returns the framework's request for a request that an endpoint or a host method received. Use it
- * to access `req.session`. Returns null if the request did not come through this mount.
+ * Returns Node's request for a request that an endpoint or a host method received. Use it to access
+ * `req.session` or other properties that a framework has added. Returns null if the request did not
+ * come through this mount.
  *
  * @example
  * signedIn: async (request) => referenceTo(sessionOf(incomingOf(request))),
@@ -114,7 +115,7 @@ function headersOf({ incoming, parsed }: Incoming): Headers {
 
 /** Links the request to the Node message from which it was created. */
 function named(request: Request, { incoming, target }: Incoming): Request {
-  // Keep the original target, because a router may need it and the URL no longer contains it.
+  // Keep the original target, because a DPoP proof must match it and the URL no longer contains it.
   if (!isLiteralTarget(target))
     noteRequestLine(request, { method: incoming.method ?? 'GET', target });
   return linked(incoming, request);

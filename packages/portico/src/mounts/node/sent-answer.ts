@@ -77,10 +77,7 @@ export async function inOnePiece(answer: SentAnswer): Promise<SentAnswer> {
   return { ...answer, body: new Uint8Array(await new Response(body).arrayBuffer()) };
 }
 
-/**
- * Cancels a body that is not sent. Otherwise, what the body reads from stays open, for example a
- * file.
- */
+/** Cancels a body that is not sent. Otherwise, its source stays open, for example a file. */
 export function cancelBody({ body }: SentAnswer): void {
   if (body instanceof ReadableStream) body.cancel().catch(() => undefined);
 }
