@@ -187,6 +187,23 @@ describe('the log', () => {
       expect(line?.['message']).toContain(shown);
   });
 
+  // @shows AS-19.2
+  test('does not write the secrets in the fields of a nested error, but writes its stack', async () => {
+    const refused = Object.assign(new Error('refused'), {
+      code: 'ECONNREFUSED',
+      token: 'abc-secret',
+      options: { headers: { Authorization: 'abc-secret' } },
+    });
+    log.info('{list} {failed}', {
+      list: [refused],
+      failed: { all: new AggregateError([refused]) },
+    });
+    const [line] = await lines();
+    expect(JSON.stringify(line)).not.toContain('abc-secret');
+    for (const shown of ['Error: refused', 'log.test.ts', "code: 'ECONNREFUSED'", '[redacted]'])
+      expect(line?.['message']).toContain(shown);
+  });
+
   test('writes a map whose keys cannot become text', async () => {
     log.info('{map}', { map: new Map([[Object.create(null), 'seen']]) });
     expect((await lines())[0]?.['message']).toContain('seen');

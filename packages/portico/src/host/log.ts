@@ -228,9 +228,9 @@ function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   }
   if (value instanceof Request || value instanceof Response)
     return withoutInnerSecrets(describeMessage(value), depth);
-  // Do not copy these values, because a copy of their fields would have a different text. For
-  // example, the text of an error contains its stack.
-  const isOpaque = value instanceof Error || ArrayBuffer.isView(value) || inspect.custom in value;
+  if (value instanceof Error) return { [inspect.custom]: () => describeFields(value, depth) };
+  // Do not copy these values, because a copy of their fields would have a different text.
+  const isOpaque = ArrayBuffer.isView(value) || inspect.custom in value;
   if (isOpaque || Object.keys(value).length === 0) return value;
   const shown = Object.entries(withoutSecrets(value as LogContext));
   const copy = Object.fromEntries(
@@ -277,6 +277,20 @@ function inspectSafely(value: unknown): string {
   } catch {
     return '[cannot be shown]';
   }
+}
+
+/** Formats an error with its causes, stacks and fields. */
+function describeFields(error: Error, depth: number): string {
+  const { errors } = error as Partial<AggregateError>;
+  const fields = Object.entries({ ...error, ...(errors === undefined ? {} : { errors }) });
+  if (fields.length === 0) return describeError(error);
+  const shown = fields.map(([key, inner]) => {
+    // The code of an error, for example ECONNREFUSED, is not a secret.
+    const isHidden = key !== 'code' && isSecret(key);
+    return [key, isHidden ? REDACTED : withoutInnerSecrets(inner, depth - 1)];
+  });
+  const text = inspect(Object.fromEntries(shown), { depth, breakLength: Infinity });
+  return `${describeError(error)} ${text}`;
 }
 
 /** Formats an error and its causes, with their stacks. */
