@@ -850,14 +850,16 @@ describe('db:migrate', () => {
   });
 
   test.each([
-    ['cannot be created', 'file/app.sqlite'],
-    ['is a folder', 'folder'],
-  ])('up and status print one line if the database file %s', async (_, database) => {
+    ['cannot be created', 'file/app.sqlite', 'unable to open database file'],
+    ['is a folder', 'folder', 'unable to open database file'],
+    ['is not a database', 'file', 'file is not a database'],
+  ])('up and status name the database file if it %s', async (_, database, problem) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-no-database-'));
     onTestFinished(() => rm(folder, { recursive: true }));
-    await writeFile(path.join(folder, 'file'), '');
+    await writeFile(path.join(folder, 'file'), 'This is not a database. '.repeat(100));
     await mkdir(path.join(folder, 'folder'));
-    const env = { STORAGE_DIR: storage, DATABASE_URL: `sqlite:${path.join(folder, database)}` };
+    const file = path.join(folder, database);
+    const env = { STORAGE_DIR: storage, DATABASE_URL: `sqlite:${file}` };
     for (const action of ['up', 'status']) {
       const { code, stdout, stderr } = await porticoHere(['db:migrate', action], {
         cwd: PORTAL,
@@ -865,8 +867,10 @@ describe('db:migrate', () => {
       });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(
-        /^The database file cannot be used: unable to open database file.*\. Check the path in database_url \(DATABASE_URL\), .* \(details are in the log\)\n$/,
+        /^The database file cannot be used: .*\. Check the path in database_url \(DATABASE_URL\), .* \(details are in the log\)\n$/,
       );
+      expect(stderr).toContain(problem);
+      expect(stderr).toContain(`(${file})`);
     }
   });
 });

@@ -5,6 +5,7 @@ const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
 const CANTOPEN = 14;
+const NOTADB = 26;
 /** Too many processes took the locks of the write-ahead log at the same time. */
 const PROTOCOL = 15;
 /** Another process has a lock. */
@@ -30,10 +31,12 @@ export function isSqliteUnavailable(error: unknown): boolean {
 }
 
 /**
- * Returns whether the file cannot be opened, read or written, although no other process has a lock.
+ * Returns whether the file cannot be opened, read or written, although no other process has a lock,
+ * or is not a database.
  */
 export function isSqliteAboutFile(error: unknown): boolean {
-  return isSqliteUnavailable(error) && !isSqliteBusy(error);
+  const isUnusable = isSqliteUnavailable(error) && !isSqliteBusy(error);
+  return isUnusable || primaryCode(error) === NOTADB;
 }
 
 export const sqliteMeanings: MeaningsOf = (error) => [

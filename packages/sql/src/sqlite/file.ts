@@ -1,6 +1,7 @@
 import { closeSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { isError } from '../is-error.ts';
 import { makeFolder, openToAppend } from '../owned-files.ts';
 import { cannotOpen } from './failures.ts';
 
@@ -8,9 +9,18 @@ import { cannotOpen } from './failures.ts';
  * Opens a file with Portico's settings. `file` is an absolute path or `:memory:`. `wait` is how
  * long to wait, in milliseconds, if another process opens the file at the same time. `isBorrowed`
  * is true if the application uses the same file. The journal mode is then not changed, because it
- * belongs to the file.
+ * belongs to the file. If the file cannot be opened, the error names it.
  */
 export function openFile(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
+  try {
+    return open(file, wait, isBorrowed);
+  } catch (error) {
+    if (isError(error)) error.message += ` (${file})`;
+    throw error;
+  }
+}
+
+function open(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);
   const sqlite = process.getBuiltinModule('node:sqlite');
   const database = new sqlite.DatabaseSync(file, {

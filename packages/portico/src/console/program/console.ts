@@ -245,10 +245,9 @@ async function describeFailure(
     const isPending = await isSchemaPending(application, (line) => {
       unreachable = line;
     }).catch(() => false);
-    if (application.database.isUnavailable(error)) {
-      const line = unreachable ?? describeFileProblem(application, error) ?? error.message;
-      return `${line} (details are in the log)`;
-    }
+    const line = unreachable ?? describeFileProblem(application, error);
+    if (line !== null || application.database.isUnavailable(error))
+      return `${line ?? error.message} (details are in the log)`;
     if (!migrates && isPending) return SCHEMA_PENDING;
   }
   return error instanceof Error ? describeError(error) : `Thrown: ${inspect(error)}`;
