@@ -102,7 +102,10 @@ export interface Server {
   readonly givenAccess: () => GivenAccess | null;
   /** Encrypts data that browsers and clients store on behalf of the server. */
   readonly sealer: Sealer;
-  /** How the server fetches client documents. */
+  /**
+   * How the server sends requests to URLs of clients and of trusted issuers, for example to fetch
+   * client documents and key sets.
+   */
   readonly fetching: GuardedOptions;
   /** The paths of the pages for users. */
   readonly paths: BrowserPaths;
@@ -118,15 +121,17 @@ export interface Server {
 export interface ClientArrival {
   /** One sentence for the doctor's report. */
   readonly says: string;
-  /** The end of a sentence that starts with "Applications come". */
+  /**
+   * A short text for the list of ways to register applications, which the admin interface shows.
+   */
   readonly as: string;
-  /** The initial access tokens for registration. Missing if clients need none. */
+  /** The initial access tokens for registration. Missing if clients cannot use such tokens. */
   readonly tokens?: ArrivalTokens;
 }
 
 /** Initial access tokens (RFC 7591 section 1.2). */
 export interface ArrivalTokens {
-  /** A text that says what the tokens are used for. */
+  /** A text that says who can register applications, and what the tokens are used for. */
   readonly says: string;
   /** The command that creates a token. Null unless every client needs a token to register. */
   readonly command: string | null;

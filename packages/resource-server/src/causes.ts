@@ -15,8 +15,8 @@ export function codeWithin(error: unknown): string | null {
 }
 
 /**
- * Returns the code of an error. If the error has no code, returns the name of its class, for
- * example `TypeError`. Returns null if the error has neither a code nor a class name.
+ * Returns the code of an error or of its causes. If there is no code, returns the name of the
+ * error, for example `TypeError`. Returns null if there is no usable name either.
  */
 export function getName(error: unknown): string | null {
   const code = codeWithin(error);

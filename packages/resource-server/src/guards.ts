@@ -90,8 +90,8 @@ export interface GuardedContext {
 }
 
 /**
- * Returns the headers for a rejected request. They let scripts of other origins read the challenge,
- * and the headers that the application's CORS settings already expose.
+ * Returns the headers for a rejected request. If the application already exposes headers to scripts
+ * of other origins, keeps these and adds the challenge.
  */
 function readFields(
   { headers }: Response,

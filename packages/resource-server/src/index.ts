@@ -1,5 +1,5 @@
 /**
- * Protects an API that runs in a separate process from the authorization server. For each token,
+ * Protects an API that runs in a separate process from the authorization server. To check a token,
  * this package sends a request to the authorization server's introspection endpoint (RFC 7662).
  */
 export {

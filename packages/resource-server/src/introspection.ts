@@ -254,8 +254,9 @@ function getAuthentication({
 }
 
 /**
- * Returns the key that the token is bound to (RFC 9449 section 6.2), or null for a token that is
- * not bound. Returns undefined for any other kind of binding, because the token is then not usable.
+ * Returns the thumbprint of the key that the token is bound to (RFC 9449 section 6.2), or null for
+ * a token that is not bound. Returns undefined if the token is bound in another way or its key is
+ * missing, because the token is then not usable.
  */
 function getBinding({
   cnf,

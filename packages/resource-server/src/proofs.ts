@@ -147,7 +147,10 @@ function remembering(most: number): (...given: Parameters<Claim>) => boolean {
   };
 }
 
-/** Returns the DPoP part of the refusal, or null if DPoP is off. */
+/**
+ * Returns what the response tells the client about DPoP, or null if DPoP is off. `presented` says
+ * whether the request used the scheme DPoP.
+ */
 export function getRefusal(proofs: Proofs | null, presented: boolean): BindingRefusal | null {
   return bindingRefusal(proofs?.offer ?? null, presented ? { answer: null } : undefined);
 }

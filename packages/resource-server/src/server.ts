@@ -120,9 +120,9 @@ class IntrospectingServer {
 
   /**
    * Returns the token from an `Authorization` header if the token has the scope. Otherwise returns
-   * the response to send. Its status is 401 or 403, or 503 if the authorization server does not
-   * return a usable response. Also pass `request`. Without it, a proof cannot be checked, and a
-   * bound token is rejected.
+   * the response to send. Its status is 401 or 403, or 503 if the token or its proof could not be
+   * checked. Also pass `request`. Without it, a proof cannot be checked, and a bound token is
+   * rejected.
    */
   readonly authorize = async (
     authorization: string | null | undefined,

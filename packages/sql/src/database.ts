@@ -160,8 +160,9 @@ function sqlConnection(on: EngineConnection): SqlConnection {
 }
 
 /**
- * Rejects statements on the store while one of its transactions runs. On SQLite, such a statement
- * would wait forever. On a server, it would wait forever if all connections were in use.
+ * Rejects statements that the work of a transaction runs on the store and not on its connection. On
+ * SQLite, such a statement would wait forever. On a server, it would wait forever if all
+ * connections were in use.
  */
 function refusingInside(engine: Engine, store: object): Engine {
   return {

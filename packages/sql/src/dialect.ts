@@ -24,8 +24,8 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   /** Loads and returns the checks that the doctor can run. */
   examinations(): Promise<Examinations>;
   /**
-   * How to copy a running database. This is either a statement, to which the caller appends a file
-   * name, or advice for the operator.
+   * How to copy a running database. This is either a statement whose parameter is the name of the
+   * new file, or advice for the operator.
    */
   readonly copying: { readonly statement: string } | { readonly advice: string };
 }
@@ -148,8 +148,8 @@ export interface Schemas {
   /** Creates the schema if it is missing. */
   create(connection: SqlConnection, name: string): Promise<void>;
   /**
-   * Returns statements to print around other statements: `before` selects the schema, and `after`
-   * restores the session.
+   * Returns statements to print around other statements: `before` creates the schema if it is
+   * missing and selects it, and `after` restores the session.
    */
   around(name: string): readonly [before: readonly string[], after: readonly string[]];
 }

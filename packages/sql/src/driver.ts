@@ -44,9 +44,10 @@ export function refuseOldDriver(driver: Driver): void {
 }
 
 /**
- * Returns the reason why the driver of a pool is too old, or null. A pool does not report its
- * version. If the installed driver created the pool, this function checks the installed version.
- * Otherwise, it returns null, and other code checks what the pool can do.
+ * If the driver of a pool is too old, returns the end of an error message that names its version.
+ * Otherwise returns null. A pool does not report its version. If the installed driver created the
+ * pool, this function checks the installed version. If not, it returns null, and other code checks
+ * what the pool can do.
  */
 export async function refusalOfOld(
   driver: Driver,

@@ -34,8 +34,8 @@ export interface Engine extends EngineConnection {
     onUnknown?: () => void,
   ): Promise<T>;
   /**
-   * Ends the read transaction that was opened for this group of reads. Consecutive reads may see
-   * the same snapshot.
+   * Ends the read transaction that was opened for this group of reads. Until then, consecutive
+   * reads of the group may see the same snapshot.
    */
   endReads(together: Together): void;
   /** Returns the current connection counts, or null if there is no pool. */

@@ -25,8 +25,8 @@ export type Examination = (examined: ExaminedDatabase) => Promise<readonly Findi
 export interface Examinations {
   readonly parts: readonly (readonly [part: string, Examination])[];
   /**
-   * Returns the reason why a database accepts only queries about its state, and no other
-   * statements. Returns null if the reason is unknown.
+   * Returns the reason why a database rejects statements, although it answers queries about its own
+   * state. Returns null if it finds no reason. Call this after a statement has failed.
    */
   findUnready(database: SqlConnection): Promise<Finding | null>;
 }

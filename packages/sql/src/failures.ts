@@ -21,7 +21,8 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Returns whether a conflict rolled back the statement or transaction, so that it can run again.
+ * Returns whether the statement or transaction can run again, because a conflict rolled it back or
+ * because of a prepared statement's name (`isAboutName`).
  */
 export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
@@ -66,7 +67,7 @@ export function tooManyConflicts(cause: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: CONFLICTS });
 }
 
-/** Creates the error for a request that waited too long for a connection. */
+/** Creates the error for a request that got no connection from the pool. */
 export function noConnection(message: string): Error {
   return Object.assign(new Error(message), { code: NO_CONNECTION });
 }
@@ -98,7 +99,7 @@ export function isFoundUndone(error: unknown): boolean {
 }
 const FOUND_UNDONE: ReadonlySet<unknown> = new Set([FOREIGN_TRANSACTION, ROLLED_BACK]);
 
-/** The error codes of Portico and Node for a store that cannot be reached. */
+/** The error codes of Portico and Node for a store that is unavailable. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   CONFLICTS,
   NO_CONNECTION,

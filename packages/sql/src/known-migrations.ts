@@ -2,7 +2,7 @@ import type { SqlConnection } from './contract.ts';
 import type { Dialect } from './dialect.ts';
 import type { ColumnTypes, Migration } from './schema.ts';
 
-/** The table that lists the applied schema steps. */
+/** The table that lists the schema steps that were started or applied. */
 export const MIGRATIONS_TABLE = 'portico_migrations';
 
 /** The value of `applied_at` for a step that was started but not finished. */

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { hasCode } from './errors.ts';
 
 /**
- * Creates a folder and its missing parents. Throws for a missing folder below /proc, because Node's
- * `recursive` option would never return there.
+ * Creates a folder and its missing parents. Does not use Node's `recursive` option, because it
+ * would never return for a missing folder below /proc. This function throws there.
  */
 export function makeFolders(folder: string, mode?: number): void {
   try {

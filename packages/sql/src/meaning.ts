@@ -25,7 +25,9 @@ export type Meaning =
   /** It is unknown whether the statement or commit took effect. */
   | 'unknown';
 
-/** Returns the meanings of an error. Empty for an error of another engine. */
+/**
+ * Returns the meanings of an error. For an error of another engine, the list contains no meaning.
+ */
 export type MeaningsOf = (error: Error) => readonly (Meaning | undefined)[];
 
 /** The server errors that a wrong database URL causes, each with what to do about it. */

@@ -76,8 +76,8 @@ const LOCK_NAME = MIGRATIONS_TABLE;
 const LOCK_SECONDS = 600;
 
 /**
- * Waits until another process has finished its migration. An embedded engine needs this loop,
- * because a single statement does not wait long enough for the lock.
+ * Runs the work in a transaction. On an embedded engine, tries again while another process has
+ * locked the file, because a single statement does not wait long enough for the lock.
  */
 async function waitForLock<T>(
   database: Database,

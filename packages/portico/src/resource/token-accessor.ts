@@ -124,7 +124,8 @@ export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | '
 
 /**
  * Creates a feature's methods of `token()` for one request. If the request has no usable token,
- * `token` is null and `refuse` always responds that a token is required.
+ * `token` is null. `refuse` then ignores its argument and responds with the reason why there is no
+ * usable token.
  */
 export type MakesTokenMembers = (
   token: UsableToken | null,

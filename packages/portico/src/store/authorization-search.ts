@@ -5,7 +5,7 @@ import type { RegisteredBy } from './client.ts';
  * An active authorization. It meets all of these conditions:
  *
  * - Neither the authorization nor its client is revoked.
- * - At least one of its tokens has not expired.
+ * - Its code or at least one of its tokens has not expired.
  * - Its client may still use a grant type that starts this kind of access.
  */
 export interface HeldAuthorization {
@@ -26,7 +26,7 @@ export interface HeldAuthorization {
   readonly audience: string | null;
   /** The issuer (`iss`) of the organization that granted access. Null if the person granted it. */
   readonly givenBy: string | null;
-  /** When the person allowed the access, in milliseconds since 1970. */
+  /** When the person or the organization granted the access, in milliseconds since 1970. */
   readonly createdAt: number;
   /**
    * When tokens were last issued, in milliseconds since 1970. Null if none were issued. `unknown`
@@ -34,8 +34,8 @@ export interface HeldAuthorization {
    */
   readonly usedAt: number | 'unknown' | null;
   /**
-   * When the authorization's last token expires, in milliseconds since 1970. Each refresh changes
-   * this time.
+   * When the authorization's code and all of its tokens have expired, in milliseconds since 1970. A
+   * refresh can move this time.
    */
   readonly expiresAt: number;
 }
@@ -66,8 +66,8 @@ export interface AuthorizationFilter {
   readonly scope?: string;
   /**
    * Only authorizations that have received no tokens since this time, in milliseconds since 1970.
-   * If it is unknown when tokens were last issued, the time when the authorization was created is
-   * compared instead.
+   * If no tokens were issued, or if it is unknown when they were issued, the time when the
+   * authorization was created is compared instead.
    */
   readonly unusedSince?: number;
 }

@@ -59,7 +59,7 @@ export function inSteps(step: Step, report?: (count: number) => void): Promise<n
 }
 
 /**
- * Runs batches until no rows remain, with a pause after each batch. Returns the total number of
+ * Runs batches until no rows remain, with a pause between two batches. Returns the total number of
  * rows.
  */
 export async function inBatches(

@@ -41,8 +41,8 @@ export interface ClientMetadata {
   /** The display name. */
   readonly name: string;
   /**
-   * The redirect URIs. The URI in a request must be equal to one of them. Empty for a client
-   * without the authorization code grant.
+   * The redirect URIs. The URI in a request must be equal to one of them (exception: see
+   * `applicationType`). Empty for a client without the authorization code grant.
    */
   readonly redirectUris: readonly string[];
   /** The scopes that the client may request. */
@@ -147,7 +147,10 @@ export interface ClientKeys {
    * URL.
    */
   readonly jwks: string | null;
-  /** The URL where the client publishes its keys. Null if this server stores the keys. */
+  /**
+   * The URL where the client publishes its keys. Null for a workload, and if this server stores the
+   * keys.
+   */
   readonly jwksUri: string | null;
   /**
    * The only algorithm that the client signs with (`token_endpoint_auth_signing_alg`). Null if it

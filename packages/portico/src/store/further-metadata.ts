@@ -17,8 +17,8 @@ export interface MetadataField {
   readonly shape?: FieldShape;
   /**
    * The option of `oauth:client:create` and `oauth:client:update` that sets the field. The option
-   * can be repeated. For a flag, it takes no value. If this property is missing, only clients that
-   * register themselves, and imported clients, can have the field.
+   * can be repeated. For a flag, it takes no value. If this property is missing, these commands
+   * cannot set the field.
    */
   readonly option?: { readonly flag: string; readonly says: string };
   /**
@@ -104,7 +104,8 @@ export class FurtherMetadata {
 
   /**
    * Checks values before a client is written. Throws a RegistrationError if the server does not
-   * offer one of the fields. Also throws if a client of this type cannot have one of the values.
+   * offer one of the fields, or if a field has too many values. Also throws if a client of this
+   * type cannot have one of the values.
    */
   check(values: FurtherValues, applicationType: ApplicationType): void {
     for (const [name, given] of Object.entries(values)) {

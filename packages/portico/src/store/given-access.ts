@@ -16,7 +16,8 @@ export interface GivenAccess {
   /**
    * Stops organizations from granting this client (null: any client) access to this person's
    * account, even if no organization has granted such access yet. Call this before you revoke the
-   * authorizations. Returns false and changes nothing if the person does not exist.
+   * authorizations. If `clientId` is null and the person does not exist, changes nothing and
+   * returns false.
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /**

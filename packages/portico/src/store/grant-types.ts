@@ -60,9 +60,9 @@ export class GrantTypes {
   }
 
   /**
-   * Returns whether only clients that an operator registered may have this grant. With such a
-   * grant, an organization gives a client access without a consent page, and the organization
-   * identifies the client only by its id.
+   * Returns whether only clients that an operator registered may have this grant. This is always so
+   * if an organization gives a client access, because there is no consent page, and the
+   * organization identifies the client only by its id.
    */
   isForOperators(name: string): boolean {
     const rules = this.#rules.get(name);

@@ -47,14 +47,11 @@ export interface Family {
    * had stolen that token may have bound the authorization to the attacker's own key.
    */
   readonly isBoundLate?: boolean;
-  /**
-   * Data of features. It is set when the person gives consent, and a refresh does not change it.
-   * Missing if no feature stores data.
-   */
+  /** Data of features. A refresh does not change it. Missing if no feature stores data. */
   readonly details?: Details | undefined;
 }
 
-/** An authorization that a person gave to an application. */
+/** An authorization that an application has for a person's account. */
 export interface Authorization {
   readonly family: Family;
   readonly clientName: string;
@@ -68,7 +65,7 @@ export interface Authorization {
   readonly redeemed: boolean;
   /** When tokens were last issued, in milliseconds since 1970. Null if none were issued. */
   readonly usedAt: number | null;
-  /** When the person allowed access, in milliseconds since 1970. */
+  /** When the person or an organization granted access, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
@@ -114,7 +111,10 @@ export interface RefreshToken extends StoredGrant {
 export interface KeptAnswer {
   /** The response, encrypted with the refresh token that was used. */
   readonly sealed: string;
-  /** The generation of the tokens in the response. See `generation` of `RefreshToken`. */
+  /**
+   * How many times tokens had been issued for the authorization when this row was read. The
+   * response can be decrypted only if it is from the last of these times.
+   */
   readonly generation: number;
   readonly usedAt: number;
   /**
@@ -233,9 +233,9 @@ export type Death =
   | 'client revoked'
   | 'authorization revoked'
   /**
-   * The client is no longer registered for the grant with which it first got access:
-   * `client_credentials` or `authorization_code`. This is never `refresh_token`, which only
-   * continues access.
+   * The client no longer has a grant that starts this kind of access, for example
+   * `authorization_code` for access that a person allowed. `refresh_token` is no such grant,
+   * because it only continues access.
    */
   | 'grant removed';
 
@@ -248,11 +248,12 @@ export type GrantRefusal =
   | 'used'
   /** The authorization was already revoked. */
   | 'revoked'
-  /** The code was replaced before it was used. The new code is still valid. */
+  /** The code was replaced before it was used. This request does not affect the new code. */
   | 'replaced'
   /**
    * The code or token was used before, or the authorization was revoked. This request revokes
-   * nothing, because the server may repeat the response to the first use.
+   * nothing, because the server may repeat the response to the first use, or because the second use
+   * of the code is only `refused` (`SecondCodeUse`).
    */
   | 'taken';
 
@@ -271,8 +272,9 @@ export interface UnsettledGrant {
   readonly error: unknown;
   /**
    * Returns true if the tokens were issued and are the latest tokens of an active authorization.
-   * Returns false if the tokens can no longer be issued. Rejects while the store is unavailable.
-   * Can be called for at least an hour after the request, as long as the rows exist.
+   * Returns false if they were not issued and no longer can be, or if they are not the latest.
+   * Rejects while the store is unavailable. Call this within an hour after the request, because the
+   * rows may then be removed.
    */
   readonly settle: () => Promise<boolean>;
 }

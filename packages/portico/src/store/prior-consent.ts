@@ -9,7 +9,10 @@ export interface AskedConsent {
   readonly asked: AuthorizationRequest;
   readonly client: Client;
   readonly person: PersonReference;
-  /** The scopes that the consent page would show. Never empty. */
+  /**
+   * The scopes that the consent page would show, without the scopes that the client did not request
+   * (`ChoosableScopes.added`). Never empty.
+   */
   readonly scopes: readonly string[];
 }
 

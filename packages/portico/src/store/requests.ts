@@ -34,7 +34,8 @@ export interface AuthorizationRequest {
 }
 
 /**
- * An authorization request that was shown to a person. The browser stores only the request's id.
+ * An authorization request of a signed-in person. Most requests are shown on the consent page. The
+ * browser stores only the request's id.
  */
 export interface ConsentRequest extends AuthorizationRequest, Renewal {
   /** SHA-256 of the consent request's id. */
@@ -52,7 +53,7 @@ export interface ConsentRequest extends AuthorizationRequest, Renewal {
   readonly choices?: ChoosableScopes | undefined;
   /** The result, or null while the request waits for the person's answer. */
   readonly outcome: ConsentOutcome | null;
-  /** The person's answer. Missing while the request waits for it. */
+  /** The person's answer. Missing if none is stored, for example while the request waits for it. */
   readonly answer?: ConsentAnswer | undefined;
   /** The details for the authorization. Missing if there are none. */
   readonly details?: Details | undefined;

@@ -22,9 +22,11 @@ import { WaitingRequestRecords } from './sql/waiting-requests.ts';
 export interface FeatureRecords {}
 
 /**
- * The authorization server's store, with one class for each kind of row. Each method is atomic and
- * resolves only after its changes are durable. A method that throws has changed nothing. A refusal
- * that changes rows, for example because it revokes an authorization, is returned and not thrown.
+ * The authorization server's store, with one class for each kind of row. Each method is atomic,
+ * except the methods that remove old rows. Each method resolves only after its changes are durable.
+ * A method that throws has changed nothing, unless the connection was lost and the result is
+ * unknown. A refusal that changes rows, for example because it revokes an authorization, is
+ * returned and not thrown.
  */
 export class Store {
   readonly clients: ClientRecords;

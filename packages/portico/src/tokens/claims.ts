@@ -165,7 +165,8 @@ export class Claims {
       if (value === null) continue;
       const type = TYPED_CLAIMS.get(name);
       const given = type === undefined ? value : type.read(value);
-      // Many clients take another value for true, even an object that means false.
+      // Drop a value of the wrong type. Many clients treat any other value of a boolean claim as
+      // true, even an object.
       if (given === undefined) this.#warnOf(name, type?.wrong ?? '');
       else if (isWellFormed(given)) claims[name] = given;
       else this.#warnOf(name, 'its text is not well-formed Unicode');

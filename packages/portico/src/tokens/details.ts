@@ -1,8 +1,8 @@
 import type { Details } from '../store/grant.ts';
 
 /**
- * Where features add members for an authorization's details: to the ID token or to the
- * introspection response.
+ * Where features describe an authorization's details: in the ID token or in the introspection
+ * response.
  */
 export type DescribedIn = 'id_token' | 'introspection';
 

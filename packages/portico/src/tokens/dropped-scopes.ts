@@ -18,8 +18,8 @@ export interface UngrantableScope {
 }
 
 /**
- * Returns whether to drop this scope from the request. If it returns false, or if all scopes are
- * dropped, the server refuses the request.
+ * Returns whether to drop this scope from the request. The server refuses the request if no rule
+ * drops the scope, or if all scopes are dropped.
  */
 export type DropsScope = (scope: UngrantableScope) => boolean;
 
@@ -61,9 +61,9 @@ export class DroppedScopes {
 
 /**
  * Returns whether a client that no operator registered requests a scope that the server offers only
- * to other clients or for other resources. Many such clients request every scope that the metadata
- * lists now or listed earlier. One of these scopes is `openid`, which the metadata omits while the
- * server has no key.
+ * to other clients, for other resources, or for users. Many such clients request every scope that
+ * the metadata lists now or listed earlier. One of these scopes is `openid`, which the metadata
+ * omits while the server has no key.
  */
 function isOfferedToOthers({
   name,

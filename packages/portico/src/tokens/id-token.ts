@@ -10,7 +10,7 @@ export interface IdTokenContents {
   readonly issuedAt: number;
   /** The token's lifetime in seconds. */
   readonly lifetime: number;
-  /** The nonce from the authorization request. Null after a refresh. */
+  /** The nonce from the authorization request. Null if there was none, and after a refresh. */
   readonly nonce: string | null;
   /** The access token that is issued together with the ID token. */
   readonly accessToken: string;

@@ -42,8 +42,8 @@ export interface ProvedKey {
   /** Throws a KeyProofError if this client may not use this kind of proof. */
   requireFor(client: ClientMetadata): void;
   /**
-   * Records permanently that the proof was used. A second call has no effect. Throws a
-   * KeyProofError if the proof was used before.
+   * Records in the store that the proof was used, until the proof expires. A second call has no
+   * effect. Throws a KeyProofError if the proof was used before.
    *
    * Call this method before the server issues or revokes a token or marks a code as used. Call it
    * only for a request that contains a credential. Otherwise, anyone could fill the store, because

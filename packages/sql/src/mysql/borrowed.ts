@@ -124,12 +124,15 @@ function corePool(given: MysqlPool): Pool {
   return isPool ? (core as Pool) : refuse(', or of mysql2/promise');
 }
 
-/** The time limit for these statements, in milliseconds. It is the same as for other statements. */
+/**
+ * The time limit for statements that read or change the session, in milliseconds. It is the same as
+ * for other statements.
+ */
 const TIMEOUT = { timeout: 10_000 };
 
 /**
- * The driver's options for Portico's statements. They override the pool's options, except for
- * column types that Portico's tables do not use.
+ * The driver's options for Portico's statements. They override the pool's options. The pool's
+ * options remain only for column types that Portico's tables do not use.
  */
 const OPTIONS: Partial<QueryOptions> = {
   namedPlaceholders: false,

@@ -5,7 +5,7 @@ import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 type Store = ExaminedDatabase['database'];
 
 /**
- * Reads the values of settings in one of Portico's sessions. Omits settings that the server does
+ * Reads settings or status values in one of Portico's sessions. Omits those that the server does
  * not have.
  */
 async function shown(database: Store, what: string, names: readonly string[]): Promise<Settings> {

@@ -70,7 +70,10 @@ function clientTables({ types }: SchemaConnection): readonly string[] {
   ];
 }
 
-/** Returns the statements for tables about people and their browsers before they allow access. */
+/**
+ * Returns the statements that create the tables that the server needs before a person allows
+ * access.
+ */
 function personTables({ types }: SchemaConnection): readonly string[] {
   const { identifier, text, time, tableOptions } = types;
   return [

@@ -44,8 +44,8 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Revokes only this access token of the client. Returns the token, or null if this call did not
-   * revoke it.
+   * Revokes only this access token of the client. Returns the token, or null if it was not valid
+   * before or if this call did not revoke it.
    */
   async revokeAccessToken(
     token: OfferedToken,
@@ -61,7 +61,7 @@ export class AccessTokenRecords {
     return affected === 1 && !('dead' in before) ? before : null;
   }
 
-  /** Issues a token to the application itself, without an authorization. */
+  /** Issues a token to the client itself, without an authorization. */
   async issueClientToken(
     clientId: string,
     audience: string | null,
@@ -75,6 +75,7 @@ export class AccessTokenRecords {
   /**
    * Returns the token, or why it is not valid. A token is not valid in these cases:
    *
+   * - It has expired.
    * - Its client or its authorization is revoked, or the row of one of them no longer exists.
    * - The server currently does not accept its client (`Admits`).
    * - Its client no longer has any grant that starts this kind of access.
@@ -85,8 +86,8 @@ export class AccessTokenRecords {
     if (row.expires_at <= now) return none('expired');
     if (row.living_client_scope === null || !this.#admits(row.client_id))
       return none('client revoked');
-    // The row of the token's authorization has been removed, so it is unknown which grant started
-    // the access.
+    // The authorization is revoked, or its row has been removed. Check this before the grants,
+    // because the row's details decide which grants can have started the access.
     if (row.family_id !== null && row.living_family_id === null)
       return none('authorization revoked');
     const details = readDetails(row.details);

@@ -80,7 +80,10 @@ export class AuthorizationSearch {
     };
   }
 
-  /** Returns the lowest id of the rows to read, and whether no rows are below it. */
+  /**
+   * Returns the lowest id of the rows to read, and whether no rows of the range are below it.
+   * Returns null if there are no rows.
+   */
   async #boundsOf(index: FamilyIndex, { above, examine }: HeldRange): Promise<Bounds | null> {
     const { rows } = await this.#database.execute<{ found: number; lowest: string | null }>(
       `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (

@@ -129,7 +129,7 @@ export class AuthorizationRecords {
 
   /**
    * Reads the first `limit` of the person's authorizations with ids below `below` (null for any
-   * id), and revokes the active authorizations.
+   * id), newest first, and revokes the active authorizations.
    *
    * If `goingBackTo` is set, revokes only authorizations that skipped the consent page because of
    * an earlier authorization whose id is at most `goingBackTo`.
@@ -181,8 +181,9 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Removes at most `limit` of the person's authorizations, with their codes and tokens. As with
-   * `prune`, `more` may be true even if no rows were removed.
+   * Removes at most `limit` of the person's authorizations, with their codes and refresh tokens.
+   * Their access tokens are then no longer valid. As with `prune`, `more` may be true even if no
+   * rows were removed.
    */
   removeFamiliesOfPerson(
     person: PersonReference,

@@ -43,7 +43,7 @@ export interface ClaimParameters {
 
 /**
  * Updates one row and inserts another, or does neither. Returns false if no row was in the state
- * that the UPDATE requires.
+ * that the UPDATE requires, or if `first` returned false.
  *
  * Without `first`, the UPDATE is the first statement of its transaction. Do not read before it. On
  * MySQL, the read would fix a snapshot of the data, which may not include a recent revocation. On

@@ -59,8 +59,8 @@ export function keyValues({
 }
 
 /**
- * Returns the values of the four key columns. Older releases do not know the method `workload`.
- * They treat such a client as a client without keys.
+ * Returns the values of the four key columns. Older releases do not know the method `workload`, so
+ * such a client cannot authenticate there.
  */
 function columnsOf(keys: ClientKeys | null): readonly (string | null)[] {
   if (keys === null) return [null, null, null, null];

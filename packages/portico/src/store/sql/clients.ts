@@ -116,8 +116,8 @@ export class ClientRecords {
   }
 
   /**
-   * Returns the client with exactly this id, even if it is revoked. Returns null if the id is
-   * unknown.
+   * Returns the client with exactly this id, even if it is revoked. If the server currently does
+   * not accept the client, returns it as revoked. Returns null if the id is unknown.
    */
   async findClient(id: string): Promise<Client | null> {
     const client = await findClient(this.#database, id);
@@ -133,8 +133,8 @@ export class ClientRecords {
    * (null: it stops working immediately), or until its own expiry if that is earlier. Any older
    * previous secret stops working.
    *
-   * Returns false for an unknown, public or revoked client, and if `replaced` is not the current
-   * secret's hash.
+   * Returns false for an unknown or revoked client, for a client without a secret, and if
+   * `replaced` is given but is not the current secret's hash.
    */
   async rotateSecret(
     clientId: string,
@@ -176,10 +176,10 @@ export class ClientRecords {
 
   /**
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
-   * site, logo, and ID token algorithm. Returns false if one of these changed after the caller read
-   * the client, or if the client is revoked. If a logo is given, it replaces the old logo. If the
-   * logo is null, the old logo is removed. `addition` may run twice, so its second run must not
-   * change the result.
+   * demands, site, logo, and ID token algorithm. Returns false if one of these changed after the
+   * caller read the client, or if the client is revoked. If a logo is given, it replaces the old
+   * logo. If the logo is null, the old logo is removed. `addition` may run twice, so its second run
+   * must not change the result.
    */
   updateClient(
     read: Client,

@@ -18,7 +18,7 @@ import { issueTokens, usingGrant } from './issue-tokens.ts';
 import { confirmRevocation } from './statements.ts';
 
 /**
- * Reads and writes authorization codes, which are columns of `oauth_families`. `answerConsent`
+ * Reads and writes authorization codes, which are columns of `oauth_families`. `NewAuthorizations`
  * inserts a new code together with its authorization.
  */
 export class CodeRecords {

@@ -5,9 +5,7 @@ import type { ConsentAnswer, ConsentOutcome, ConsentRequest } from '../requests.
 import { NewAuthorizations, type NewAuthorization } from './new-authorizations.ts';
 import { exists, insertInto, placeholders, voidOpen, words } from './statements.ts';
 
-/**
- * Reads and writes authorization requests that were shown to a person (`oauth_consent_requests`).
- */
+/** Reads and writes authorization requests of signed-in people (`oauth_consent_requests`). */
 export class ConsentRequestRecords {
   readonly #database: Database;
   readonly #allow: NewAuthorizations;
@@ -52,7 +50,8 @@ export class ConsentRequestRecords {
 
   /**
    * Records that the same person sees the request again, with these scopes. Returns false if the
-   * request has been answered, has ended, or was shown with other scopes after the caller read it.
+   * request has expired, or if it has been answered, has ended, or was shown with other scopes
+   * after the caller read it.
    */
   async presentConsentRequest(
     { idHash, asked }: ConsentRequest,
@@ -78,7 +77,7 @@ export class ConsentRequestRecords {
   /**
    * Records the person's answer, which is possible only once. `allowed` is the authorization to
    * start, with its code, or null if the person denies access. Returns false if the request was
-   * already answered, has ended or has expired.
+   * already answered, has ended or has expired, or if a feature has blocked the authorization.
    *
    * If the consent page is skipped, `prior` is the earlier authorization that covers the request.
    * If `prior` is no longer active or no longer covers the request, changes nothing and returns

@@ -1,7 +1,8 @@
 import { type Database, insertIfNone } from '@portico/sql';
 
 /**
- * Reads and writes the keys that encrypt cookies with authorization requests (`oauth_cookie_keys`).
+ * Reads and writes the keys that encrypt data outside the server, for example in cookies
+ * (`oauth_cookie_keys`).
  */
 export class CookieKeyRecords {
   readonly #database: Database;
@@ -11,8 +12,8 @@ export class CookieKeyRecords {
   }
 
   /**
-   * Returns the stored key for this period. If no key is stored, stores and returns `candidate`.
-   * Removes the keys for periods before `oldest`.
+   * Returns the stored key for this period. If no key is stored, first stores `candidate` and
+   * removes the keys for periods before `oldest`.
    */
   async cookieKey(period: number, candidate: string, oldest: number): Promise<string> {
     const known = await this.findCookieKey(period);

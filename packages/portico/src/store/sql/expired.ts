@@ -2,7 +2,7 @@ import type { Database } from '@portico/sql';
 import { removeFamilies } from './authorizations.ts';
 import { keysWhere, placeholders, removeWhere, type Condition } from './statements.ts';
 
-/** The times before which registrations are removed, in milliseconds since 1970. */
+/** The times before which registrations are removed or changed, in milliseconds since 1970. */
 export interface RegistrationAges {
   readonly neverUsedBefore: number;
   readonly unusedBefore: number;
@@ -11,8 +11,9 @@ export interface RegistrationAges {
 }
 
 /**
- * Removes expired authorizations, consent requests, access tokens, registrations and single-use
- * values. Other classes remove cookie keys, stored audit events and the kit's sessions.
+ * Removes expired authorizations, requests, access tokens, registrations and single-use values.
+ * Other classes remove other expired rows, for example cookie keys, stored audit events and the
+ * kit's sessions.
  */
 export class ExpiredRecords {
   readonly #database: Database;
@@ -22,8 +23,9 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes at most `limit` expired authorizations, with their codes and refresh tokens, and at
-   * most `limit` expired consent requests. `more` is true if there may be more rows to remove.
+   * Removes at most `limit` rows of each kind: expired authorizations with their codes and refresh
+   * tokens, expired consent requests, and expired rows of `oauth_waiting_requests`. `more` is true
+   * if there may be more rows to remove.
    */
   async prune(
     expiredBefore: number,

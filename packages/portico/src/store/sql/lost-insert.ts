@@ -9,7 +9,10 @@ export interface BlockingRow {
   readonly insert: string;
   /** The number of time columns in the blocking row. They are all set to the time of the insert. */
   readonly times: number;
-  /** Finds the lost statement's row by its key and its hash. A blocking row has another hash. */
+  /**
+   * Finds the lost statement's row by its key and its hash. A blocking row has an empty hash or
+   * none.
+   */
   readonly find: string;
 }
 
@@ -33,9 +36,9 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
  *
  * On every engine, inserting the blocking row waits until all other transactions with this key have
  * ended. If the row exists, this function writes it again. This way, `true` is never read from an
- * outdated standby, and PostgreSQL responds only after its standbys have the row. Each attempt
- * waits only briefly before the transaction is repeated, so that other work can use the connection
- * in between.
+ * outdated standby, and PostgreSQL responds only after its standbys have the row. On PostgreSQL,
+ * each attempt waits only briefly before the transaction is repeated, so that other work can use
+ * the connection in between.
  */
 export function settleInsert(
   database: Database,

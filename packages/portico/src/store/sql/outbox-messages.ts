@@ -122,7 +122,10 @@ export class OutboxMessages {
     });
   }
 
-  /** Removes at most `limit` expired messages. Returns the number of removed messages. */
+  /**
+   * Removes at most `limit` messages whose time `prune_after` has passed. That time is some days
+   * after a message expires or is marked as undelivered. Returns the number of removed messages.
+   */
   async removeOld(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
       'SELECT id FROM oauth_outbox_messages WHERE prune_after < ? ORDER BY prune_after ' +

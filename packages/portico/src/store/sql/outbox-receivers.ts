@@ -225,8 +225,8 @@ export class OutboxReceivers {
   }
 
   /**
-   * Removes receivers that have had no messages for a month. Returns the number of removed
-   * receivers.
+   * Removes receivers that have no messages and got their last message more than a month ago.
+   * Returns the number of removed receivers.
    */
   async removeIdle(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
@@ -250,7 +250,7 @@ const MESSAGE = insertInto(
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
 );
 // MySQL assigns from left to right, so the columns that depend on `waiting` are set before
-// `waiting`. While a process has a lease, `due_at` does not change.
+// `waiting`. While a process has a lease, a new message does not change `due_at`.
 const COUNT = `UPDATE oauth_outbox_receivers SET
     due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
