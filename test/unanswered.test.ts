@@ -8,6 +8,7 @@ import { freePort } from './support/free-port.ts';
 import { createClock } from './support/clock.ts';
 import {
   ADA,
+  authorizationUrl,
   errorOf,
   exchangeCode,
   introspect,
@@ -20,7 +21,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
-import { formOf } from './support/visitor.ts';
+import { formOf, locationOf } from './support/visitor.ts';
 
 /** A store that stays away longer than any check whether a use took effect (decision 9). */
 let opened: OpenedStore;
@@ -328,6 +329,22 @@ describe('a use of a token or code that took effect while the store was lost', (
     await expectRefused(await refresh(portal, client, tokens.refresh_token));
     expect(await isActive(tokens)).toBe(false);
   });
+});
+
+// @shows AS-18.24
+test('a second press of Allow gets a valid code if the store can be lost twice', async () => {
+  const visitor = await portal.signedIn(ADA);
+  const page = await visitor.visit(authorizationUrl(portal, client));
+  const allow = () => visitor.submit(page, { decision: 'allow' });
+  await allow();
+  store.loses = 'after it took effect';
+  store.whenLost = () => {
+    store.isAway = false;
+    store.loses = 'after it took effect';
+  };
+  const code = locationOf(await allow()).searchParams.get('code') ?? '';
+  store.loses = null;
+  expect(await isActive(await tokensOf(await exchangeCode(portal, client, code)))).toBe(true);
 });
 
 describe('a use of a token or code that did not take effect while the store was lost', () => {

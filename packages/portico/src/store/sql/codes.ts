@@ -76,14 +76,16 @@ export class CodeRecords {
     { id, clientId, person, scopes }: ReplacedFamily,
     { hash, expiresAt }: ReplacingCode,
   ): Promise<CodeReplacement> {
-    const replace = async (again?: () => Promise<boolean>) => {
+    const replace = async (committed?: () => Promise<boolean>) => {
       const set = [hash, expiresAt, expiresAt, expiresAt];
       const which = [id, clientId, person.provider, person.id, scopes.join(' ')];
-      return (await this.#database.execute(REPLACE_CODE, [...set, ...which], again)).affected === 1;
+      return (
+        (await this.#database.execute(REPLACE_CODE, [...set, ...which], committed)).affected === 1
+      );
     };
     // If the store's response was lost, run the statement again. This is safe, because the client
     // does not have the new code yet.
-    if (await replace(replace)) return 'replaced';
+    if (await replace(() => replace())) return 'replaced';
     const row = await this.#findState(id);
     // A used code cannot be replaced.
     return row?.revoked_at === null && row.code_spent_at !== null ? 'used' : 'ended';
