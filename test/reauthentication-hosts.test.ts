@@ -13,6 +13,7 @@ import {
   type Authentication,
   type AuthorizationServer,
   type Host,
+  type Log,
   type OpenedDatabase,
 } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -227,8 +228,7 @@ describe('the setting', () => {
   // @shows AS-29.10
   test('makes the log say why the person must authenticate', async () => {
     const details: unknown[] = [];
-    const info: NonNullable<Host['log']>['info'] = (_, context) =>
-      void details.push(context?.['detail']);
+    const info: Log['info'] = (_, context) => void details.push(context?.['detail']);
     const by = serverWith({ ...host, log: { ...log, info } });
     const call = async () => {
       const { access_token: accessToken } = await tokensFrom(await ask({ scope: 'notes:read' }));
