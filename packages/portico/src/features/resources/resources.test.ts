@@ -96,7 +96,7 @@ describe('a resource conflicts with other settings', () => {
     expect(problemsOf({ [one]: NOTES, [other]: NOTES })).toEqual([]);
   });
 
-  test('never if there is none', () => expect(problemsOf(undefined, PORTAL)).toEqual([]));
+  test('never if there are no resources', () => expect(problemsOf(undefined, PORTAL)).toEqual([]));
 
   test.each([
     ['https://A.example', 'must be written as https://a.example'],
