@@ -439,6 +439,16 @@ describe.each(inject('databaseServer')?.startsWith('mysql') === true ? ['MySQL a
       },
     );
 
+    // @shows AS-18.13
+    test('that commits inside transaction() also ends it for statements that wait for the call', async () => {
+      const opened = await openWith('COMMIT');
+      const work = opened.transaction((on) =>
+        Promise.allSettled([on.execute('CALL work()'), insert(1, on), on.execute('CALL work()')]),
+      );
+      await expect(work).rejects.toEqual(refused('procedure'));
+      expect(await ids()).toEqual([]);
+    });
+
     test('inside transaction() that ends nothing and fails leaves the transaction open', async () => {
       const opened = await openWith(FAIL);
       await opened.transaction(async (on) => {

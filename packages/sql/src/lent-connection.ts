@@ -40,6 +40,8 @@ export class LentConnection implements EngineConnection {
    * migrations continue without one.
    */
   #isOpen = false;
+  /** Resolves after a statement that runs the application's code. Null if none is running. */
+  #running: Promise<void> | null = null;
   /**
    * The error that rolled back the open transaction. Later statements are rejected with this error.
    * Otherwise, MySQL would commit each statement after a deadlock separately.
@@ -59,9 +61,16 @@ export class LentConnection implements EngineConnection {
 
   async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
     refuseTransactionControl(sql);
+    // Check again after each wait, because several statements can wait for the same one.
+    while (this.#running !== null) await this.#running;
     this.#refuseWhenUndone();
     const statement = this.#watched(this.#connection.execute(sql, parameters));
-    if (this.#isOpen && runsCode(sql)) return this.#requireOpen(statement);
+    if (this.#isOpen && runsCode(sql)) {
+      const checked = this.#requireOpen(statement);
+      const ended = () => void (this.#running = null);
+      this.#running = checked.then(ended, ended);
+      return checked;
+    }
     const result = await statement;
     this.#isOpen &&= this.#connection.isIdle() !== true;
     return result;
