@@ -15,10 +15,10 @@ holdStack({
   parsesJson: false,
 });
 
-test('a standalone build does not contain the database and the log of the project', async () => {
+test('a standalone build does not contain the databases and the log of the project', async () => {
   const folder = await installExample('next', async (cwd, args) => {
     if (args.includes('build'))
-      for (const file of ['storage/app.sqlite', 'logs/app.log']) {
+      for (const file of ['storage/app.sqlite', 'storage/users.sqlite', 'logs/app.log']) {
         await mkdir(path.join(cwd, path.dirname(file)), { recursive: true });
         await writeFile(path.join(cwd, file), 'secret');
       }

@@ -1,5 +1,4 @@
 // The application's own users. This file existed before Portico was added.
-import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 export interface User {
@@ -14,7 +13,9 @@ export interface User {
 let opened: DatabaseSync | undefined;
 
 function one(sql: string, parameter: number | string): User | null {
-  opened ??= new DatabaseSync(path.join(process.env.STORAGE_DIR ?? 'storage', 'users.sqlite'));
+  // Do not use path.join here: Next takes its result for a file that the application needs, and
+  // copies the database into the build.
+  opened ??= new DatabaseSync(`${process.env.STORAGE_DIR ?? 'storage'}/users.sqlite`);
   return (opened.prepare(sql).get(parameter) ?? null) as User | null;
 }
 
