@@ -592,6 +592,7 @@ describe('a form of the pages is accepted only as it was shown', () => {
     await expectRefused(action, { ...BROWSER, secret: 'the secret of another browser' }, fields);
     await expectRefused(action, BROWSER, { ...fields, csrf_token: '' });
     await expectRefused(action, BROWSER, { do: does });
+    await expectRefused(action, BROWSER, { ...fields, do: 'anything' });
     const changed = other?.(prepared) ?? {};
     if (other !== undefined)
       await expectRefused(changed.action ?? action, BROWSER, { ...fields, ...changed.fields });

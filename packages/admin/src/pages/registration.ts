@@ -59,6 +59,7 @@ export const registration: Page = {
         <p><a class="button" href="${links.registration}">I have copied it: back to the list</a></p>`,
       };
     }
+    if (form.get('do') !== 'revoke') return null;
     await accept({ action: 'revoke', target: id, state: null });
     await initialAccessTokens.revoke(id, { by: person });
     return { goTo: `${links.registration}?done=revoked` };
