@@ -494,6 +494,7 @@ describe('create-portico in an existing application', () => {
     [['--redirect=https://shop.example/callback#top'], 'without a fragment'],
     [['--redirect=https://shop.example/callback?code=1'], 'must not contain the parameter code'],
     [['--fast'], "Unknown option '--fast'"],
+    [['--portico=.'], 'does not contain the package file of'],
     [['--portico='], '--portico is empty or contains a line break'],
     [['--name-column=name\nof'], '--name-column is empty or contains a line break'],
     [['one', 'other'], 'Give one folder, not several'],
@@ -540,6 +541,44 @@ describe('create-portico in an existing application', () => {
     createUsers(path.join(folder, 'data.sqlite'));
     expect((await create(folder, ['--yes', '--no-install', ...USERS])).code).toBe(0);
     expect(read(folder, 'portico.js')).toContain('sqlite:storage/app.sqlite');
+  });
+
+  test.each<[string, Record<string, string | object>, RegExp]>([
+    [
+      'CommonJS',
+      { 'package.json': { dependencies: using('koa') } },
+      /, in an async function:\n +const \{ portico \} = require\('portico\/koa'\);/,
+    ],
+    [
+      'Next.js below src',
+      { 'package.json': { dependencies: using('next') }, 'src/app/page.js': '' },
+      /src\/lib\/portico\.js\n[^]*src\/app\//,
+    ],
+    [
+      'SvelteKit 2',
+      { 'package.json': { type: 'module', devDependencies: { '@sveltejs/kit': '^2.5.0' } } },
+      /from '\$app\/environment'/,
+    ],
+  ])('fits the application: %s', async (_, files, fits) => {
+    const folder = folderWith(files);
+    const { code, stdout } = await create(folder, ['--yes', '--no-install']);
+    expect([code, `${stdout}${Object.values(contents(folder)).join('\n')}`]).toEqual([
+      0,
+      expect.stringMatching(fits),
+    ]);
+  });
+
+  test.each([
+    ['tabs', '\t', '\n'],
+    ['a single line', '', '\n'],
+    ['no line break at the end', '  ', ''],
+  ])('keeps the format of package.json: %s', async (_, indent, end) => {
+    const before = JSON.stringify(EXPRESS['package.json'], null, indent);
+    const folder = folderWith({ 'package.json': `${before}${end}` });
+    expect((await create(folder, ['--yes', '--no-install'])).code).toBe(0);
+    const after = read(folder, 'package.json');
+    expect(after.endsWith('}\n')).toBe(end !== '');
+    expect(after).toContain(`\n${indent === '' ? '  ' : indent}"portico": {`);
   });
 
   test.each([
