@@ -772,6 +772,16 @@ test.each<[settings: object, problem: RegExp]>([
 });
 
 // @shows AS-2.49
+test.each(['http://idp.example', 'https://[', 'https://a:b@idp.example', 'https://idp.example?a'])(
+  'the trusted issuer %s is a configuration error',
+  async (issuer) => {
+    const settings = { jwks_file: '/keys.json', algorithms: ['ES256'], asserts: ['people'] };
+    const config = { oauth_server: { trusted_issuers: { [issuer]: settings } } };
+    await expect(startPortal({ config })).rejects.toThrow(/trusted_issuers.*https/);
+  },
+);
+
+// @shows AS-2.49
 test('the server does not accept an issuer on its own origin as trusted', async () => {
   const settings = { jwks_file: '/keys.json', algorithms: ['ES256'], asserts: ['people'] };
   const own = { trusted_issuers: { 'https://app.example/idp': settings } };
