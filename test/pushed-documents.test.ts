@@ -159,11 +159,15 @@ describe('a client that is a metadata document', () => {
     await codeOf(url, await push(url, proof()));
     host.publish(new URL(url).pathname, { ...DOCUMENT, ...keyed, ...changes });
     clock.advance(86_400);
+    const form = { grant_type: 'refresh_token', refresh_token: 'unknown' };
+    const refresh = () => requestToken(portal, null, { ...proof(), ...form });
+    expect(await errorOf(await refresh())).not.toBe('invalid_grant');
     await expectUnknown(await push(url, proof()));
     // The document is correct again.
     host.publish(new URL(url).pathname, { ...DOCUMENT, ...keyed });
     clock.advance(61);
     expect((await push(url, proof())).status).toBe(201);
+    expect(await errorOf(await refresh())).toBe('invalid_grant');
     clock.advance(61);
   });
 
