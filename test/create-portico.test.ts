@@ -453,7 +453,7 @@ describe('create-portico in an existing application', () => {
     const typed = ['package.json', 'data.sqlite', 'poeple', 'people', 'id', 'nr', 'mail', 'name'];
     const answers = ['', ...typed, 'full_name', ''];
     const { code, stdout } = await create(folder, ['--no-install'], answers);
-    expect(stdout).toContain('package.json is not a SQLite database');
+    expect(stdout).toContain('package.json cannot be read: file is not a database.');
     expect(stdout).toContain('data.sqlite contains no table poeple. Its tables are people.');
     expect(stdout).toContain('people has no column id. Its columns are nr, mail, full_name.');
     expect(stdout).toContain('people has no column name. Its columns are nr, mail, full_name.');
@@ -473,7 +473,11 @@ describe('create-portico in an existing application', () => {
     [['--framework=rails'], 'Unknown framework "rails"'],
     [['--framework=bun'], 'docs/mounting/bun.md'],
     [['--database=oracle://x'], 'oracle:// is not supported'],
-    [['--database=package.json'], 'is not a SQLite database'],
+    [['--database=package.json'], 'cannot be read: file is not a database'],
+    [
+      ['--database=view.sqlite', '--users-table=shown'],
+      'view.sqlite cannot be read: no such table: main.removed',
+    ],
     [['--database=data/users.sqlite'], 'contains no table users. Its tables are people.'],
     [['--database=empty.sqlite'], 'empty.sqlite contains no tables'],
     [
@@ -502,6 +506,9 @@ describe('create-portico in an existing application', () => {
     const folder = folderWith(EXPRESS);
     createUsers(path.join(folder, 'data', 'users.sqlite'));
     write(folder, { 'empty.sqlite': '' });
+    const view = new DatabaseSync(path.join(folder, 'view.sqlite'));
+    view.exec('CREATE VIEW shown AS SELECT id FROM removed');
+    view.close();
     const before = contents(folder);
     const { code, stderr } = await create(folder, ['--yes', '--database=new.sqlite', ...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

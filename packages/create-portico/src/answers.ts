@@ -2,6 +2,7 @@
 // detected application.
 import fs, { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Detected } from './detect.ts';
 import { Failure } from './failure.ts';
 import { FRAMEWORKS, guideOf, GUIDE_ONLY, NEW_FRAMEWORKS, type Framework } from './frameworks.ts';
@@ -214,53 +215,69 @@ function likelyDatabase({ folder, env, database }: Detected): string {
   return file ?? 'app.sqlite';
 }
 
-/** Checks that the file contains tables, if it is a SQLite file that exists. */
-function checkFile(folder: string, { engine, value }: UsersDatabase): string | null {
-  const file = path.resolve(folder, value);
-  if (engine !== 'sqlite' || !existsSync(file)) return null;
-  try {
-    return namesIn(file, TABLES).length === 0 ? `${value} contains no tables.` : null;
-  } catch (error) {
-    return `${file} is not a SQLite database: ${(error as Error).message}`;
-  }
+/** Checks that the SQLite file contains tables. */
+function checkFile(folder: string, database: UsersDatabase): string | null {
+  return checkSqlite(folder, database, (namesIn) =>
+    namesIn(TABLES).length === 0 ? `${database.value} contains no tables.` : null,
+  );
 }
 
-/** Checks that the SQLite file contains this table, if the file exists. */
-function checkTable(folder: string, { engine, value }: UsersDatabase, table: string) {
-  const file = path.resolve(folder, value);
-  if (engine !== 'sqlite' || !existsSync(file)) return null;
-  if (namesIn(file, COLUMNS, table).length > 0) return null;
-  const tables = namesIn(file, TABLES).join(', ');
-  return `${value} contains no table ${table}. Its tables are ${tables}. Name the one that contains your users (--users-table).`;
+/** Checks that the SQLite file contains this table. */
+function checkTable(folder: string, database: UsersDatabase, table: string): string | null {
+  return checkSqlite(folder, database, (namesIn) => {
+    if (namesIn(COLUMNS, table).length > 0) return null;
+    const tables = namesIn(TABLES).join(', ');
+    return `${database.value} contains no table ${table}. Its tables are ${tables}. Name the one that contains your users (--users-table).`;
+  });
 }
 
-/** Checks that the table in the SQLite file has this column, if the file exists. */
+/** Checks that the table in the SQLite file has this column. */
 function checkColumn(
   folder: string,
-  { engine, value }: UsersDatabase,
+  database: UsersDatabase,
   table: string,
   column: string,
 ): string | null {
-  const file = path.resolve(folder, value);
-  if (engine !== 'sqlite' || !existsSync(file)) return null;
-  const columns = namesIn(file, COLUMNS, table);
-  return columns.includes(column)
-    ? null
-    : `The table ${table} has no column ${column}. Its columns are ${columns.join(', ')}. Name the right ones (--id-column, --email-column and --name-column).`;
+  return checkSqlite(folder, database, (namesIn) => {
+    const columns = namesIn(COLUMNS, table);
+    return columns.includes(column)
+      ? null
+      : `The table ${table} has no column ${column}. Its columns are ${columns.join(', ')}. Name the right ones (--id-column, --email-column and --name-column).`;
+  });
 }
 
 const TABLES = `SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name`;
 const COLUMNS = 'SELECT name FROM pragma_table_info(?)';
 
-function namesIn(file: string, query: string, ...parameters: string[]): readonly string[] {
+/** Runs a query that returns names. */
+type NamesIn = (query: string, ...parameters: string[]) => readonly string[];
+
+/**
+ * Runs `check` if the database is a SQLite file that exists. Returns the problem that `check`
+ * returns, or why a query has failed.
+ */
+function checkSqlite(
+  folder: string,
+  { engine, value }: UsersDatabase,
+  check: (namesIn: NamesIn) => string | null,
+): string | null {
+  const file = path.resolve(folder, value);
+  if (engine !== 'sqlite' || !existsSync(file)) return null;
   // Do not import `node:sqlite` at the top of the file. On older versions of Node, the import would
   // fail before the version check runs.
-  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
-  const database = new DatabaseSync(file, { readOnly: true });
+  const sqlite = process.getBuiltinModule('node:sqlite');
+  let database: DatabaseSync | undefined;
   try {
-    const rows = database.prepare(query).all(...parameters);
-    return rows.map(({ name }) => String(name));
+    const opened = (database = new sqlite.DatabaseSync(file, { readOnly: true }));
+    return check((query, ...parameters) =>
+      opened
+        .prepare(query)
+        .all(...parameters)
+        .map(({ name }) => String(name)),
+    );
+  } catch (error) {
+    return `${file} cannot be read: ${(error as Error).message}.`;
   } finally {
-    database.close();
+    database?.close();
   }
 }
