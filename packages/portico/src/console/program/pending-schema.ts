@@ -4,8 +4,9 @@ import { describeUnreachable, findConfigurationError } from '../database-problem
 
 /**
  * Whether a database migration is missing. Returns false if the store does not respond. If the
- * database server cannot be reached, also calls `warn`. Throws a ConfigurationError for a permanent
- * problem, for example a driver that is too old or a wrong password.
+ * database server cannot be reached, or the database file cannot be used, also calls `warn`. Throws
+ * a ConfigurationError for a permanent problem, for example a driver that is too old or a wrong
+ * password.
  */
 export async function isSchemaPending(
   application: Application,
