@@ -14,6 +14,8 @@ const PAGE = read('docs/troubleshooting.md');
 const SOURCES = globSync('packages/*/src/**/*.ts', { cwd: ROOT })
   .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('packages/create-portico/'))
   .map((file) => ({ file, text: withoutDoubleQuotes(read(file)) }));
+/** The same without comments: their examples log and throw the messages of an application. */
+const CODE = SOURCES.map(({ file, text }) => ({ file, text: text.replaceAll(/^ *\*.*$/gm, '') }));
 
 function sectionOf(heading: string): string {
   const [, section = ''] = PAGE.split(`\n## ${heading}\n`);
@@ -52,7 +54,7 @@ const CALL = String.raw`\b[lL]og(?:\(\))?\??\.(warning|error|info)\((?!message\b
  * that its file gives it.
  */
 function loggedMessages(): readonly LoggedMessage[] {
-  return SOURCES.flatMap(({ file, text }) => {
+  return CODE.flatMap(({ file, text }) => {
     const calls = [...text.matchAll(new RegExp(`${CALL}(?:(${TEXT})|(\\w+))`, 'g'))];
     return calls.flatMap(([, level = '', literal, name = '']) => {
       const named = literal ?? new RegExp(String.raw`const ${name} =\s*(${TEXT})`).exec(text)?.[1];
@@ -84,7 +86,7 @@ interface ThrownMessage {
  */
 function thrownMessages(): readonly ThrownMessage[] {
   const thrown = String.raw`(?:throw new Error|new (?:Console|Registration|Access|Account|KeyRotation|KeysLost|Listing)Error|\.fail)\(\s*(?://.*\s*)*(?:[^'\`();]*\?\s*)?(${TEXT}(?:\s*\+\s*${TEXT})*)`;
-  return SOURCES.flatMap(({ file, text }) => {
+  return CODE.flatMap(({ file, text }) => {
     const named = [...text.matchAll(/(?:\.fail|Error)\(([A-Z][A-Z\d_]+)[[)]/g)].flatMap(
       ([, name = '']) => textsOf(name),
     );
@@ -240,7 +242,7 @@ describe('docs/troubleshooting.md', () => {
   });
 
   test('is compared with every call that logs at those levels', () => {
-    const calls = SOURCES.flatMap(({ text }) => [...text.matchAll(new RegExp(CALL, 'g'))]);
+    const calls = CODE.flatMap(({ text }) => [...text.matchAll(new RegExp(CALL, 'g'))]);
     const heeded = calls.filter(([, level]) => level !== 'info');
     expect(messages.filter(({ level }) => level !== 'info')).toHaveLength(heeded.length);
   });
