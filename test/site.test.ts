@@ -108,7 +108,7 @@ describe('the plain text of the site for language models', () => {
   });
 
   test.each([
-    ['mcp.md', /^@portico\/mcp \(install it\) serves your application's tools /],
+    ['moving/index.md', /^@portico\/import imports clients from another server /],
     ['examples/key-signer-pkcs11.md', /^signer\.ts is a KeySigner for PKCS#11\.$/],
   ])(
     'describes %s by its first sentence, even if that begins with code or a file',
