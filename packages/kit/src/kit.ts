@@ -71,8 +71,8 @@ export class Kit {
       open === undefined
         ? null
         : this.#people(publicUrl, tokenSchemes, clock, async (connection, ended) => {
-            // If the authorization server's plugin has not created the server yet, there is no
-            // server to notify.
+            // There is no server to notify if the application has no authorization server, or if
+            // the plugin has not created the server yet.
             if (!application.services.has(OAUTH_SERVER)) return async () => {};
             return authorizationServerOf(application).sessionEndedIn(connection, ended);
           });

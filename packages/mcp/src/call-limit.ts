@@ -1,11 +1,13 @@
 import { RecentMap } from 'portico/extension';
 
 const MINUTE = 60_000;
-/** The maximum number of messages in one call of `take`. No batch has more messages than this. */
+/**
+ * The maximum number of messages that one call of `take` counts. Larger batches are rejected later.
+ */
 const MOST_AT_ONCE = 100;
 /**
- * The maximum number of callers to remember. When it is reached, a new caller replaces the one that
- * was seen least recently.
+ * The maximum number of callers to remember. When it is reached, a new caller replaces the one
+ * whose last allowed message is the oldest.
  */
 const MOST_CALLERS = 10_000;
 
@@ -18,6 +20,7 @@ export class CallLimit {
 
   /**
    * A caller that has sent nothing for a minute can send `perMinute` messages at the same time.
+   * After a batch that is larger than this limit, the caller must wait longer than a minute.
    * `clock` returns the time in milliseconds since 1970.
    */
   constructor(perMinute: number, clock: () => number) {

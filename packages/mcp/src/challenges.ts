@@ -17,7 +17,7 @@ interface Challenged {
 /**
  * Creates the challenge headers for 401 and 403 responses (RFC 6750 section 3, RFC 9728 section
  * 5.1). A challenge tells the client where to get a token, and which scopes the call needs. It does
- * not list scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors).
+ * not list other scopes that the token has (MCP 2026-07-28, Runtime Insufficient Scope Errors).
  * Without `mcp:oauth:challenge`, the endpoint sends challenges only for tokens that are bound to a
  * key (RFC 9449 section 7.1).
  */
@@ -85,9 +85,9 @@ export class Challenges {
 
   /**
    * Whether the user lacks a permission that one of these uses needs. If `used` is null, whether
-   * the user has no permission for any scope of the resource. If true, the endpoint sends no
+   * the user has no permission for any scope in `scopes_supported`. If true, the endpoint sends no
    * challenge. No other token would help this user, so clients would only ask for authorization
-   * again and again.
+   * again and again. Always false without `mcp:oauth:challenge`, and for a token without a user.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
@@ -121,8 +121,8 @@ export class Challenges {
   }
 
   /**
-   * Returns the scopes for the challenge: the scope that the tool or resource needs, and one that
-   * gives access to the endpoint.
+   * Returns the scopes for the challenge: the scope that the tool or resource needs, or none if it
+   * is public. If this scope gives no access to the endpoint, also returns one that does.
    */
   scopesFor(used: Guarded): readonly string[] {
     const scope = getScope(used, this.#api, this.#supported);

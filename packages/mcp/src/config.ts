@@ -101,7 +101,7 @@ export interface McpConfigInput {
   readonly protocol_versions?: readonly ProtocolVersion[] | undefined;
   /** How the server sends responses. */
   readonly transport?: McpTransportInput | undefined;
-  /** How long a tool call may take, in seconds. Default: 120. */
+  /** How long a tool call or the reading of a resource may take, in seconds. Default: 120. */
   readonly tool_timeout?: number | undefined;
   /**
    * Whether to emit the audit event `tool_called` for each tool call, and `resource_read` each time

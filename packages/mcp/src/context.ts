@@ -69,7 +69,7 @@ export class McpContext {
 
   /**
    * Returns the full name of a route. For an additional endpoint, the name ends with the endpoint's
-   * path.
+   * path, in which `_` replaces `/` and punctuation.
    */
   routeName(name: string): string {
     return this.path === MCP_PATH ? name : `${name}${routeEnding(this.path)}`;

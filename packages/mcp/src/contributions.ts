@@ -81,7 +81,7 @@ export class Contributions {
 
   /**
    * Answers a request with the feature that has its method. Returns null if no feature has it.
-   * Checks the token once more, so that no method ever runs without a check.
+   * Checks the token once more, so that no guarded item is ever used without a check.
    */
   async answer(request: JSONRPCRequest, caller: Caller): Promise<MethodAnswer | null> {
     const method = this.#method(request.method);

@@ -122,9 +122,9 @@ function endpointsIn(config: McpConfig): ReadonlyMap<string, McpConfig> {
 }
 
 /**
- * Returns the problems with the section `mcp`. For example, `mcp:resource` and
- * `oauth_server:audience` must be `public_url` plus `/mcp`, because the resource is also the
- * audience of its tokens.
+ * Returns the problems with the section `mcp`. For example, `mcp:resource` must be the issuer plus
+ * `/mcp`. This URL must also be `oauth_server:audience` or one of `oauth_server:resources`, because
+ * it is the audience of the endpoint's tokens.
  */
 function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   const section = config['mcp'] as McpConfig;

@@ -36,7 +36,8 @@ const OUT_OF_REACH =
 /**
  * Handles POST /mcp. Checks the origin, the token, the messages, and the tools and resources that
  * they use. Then passes the messages to the protocol. RFC 6750 section 3 requires a challenge with
- * 401 and 403 responses, but the endpoint sends one only with `mcp:oauth:challenge` (MCP-8.4).
+ * 401 and 403 responses. Without `mcp:oauth:challenge`, the endpoint sends one only for tokens that
+ * are bound to a key (MCP-8.4).
  */
 export class RpcEndpoint {
   readonly #context: McpContext;
@@ -125,8 +126,9 @@ export class RpcEndpoint {
   }
 
   /**
-   * Returns a tool error that answers a rejected call. Returns null if no feature adds anything to
-   * such errors. In this case, the response must be 401 or 403.
+   * Returns a tool error that answers a rejected call. Returns null if the response must be 401 or
+   * 403: for anything but a single tool call, without a challenge, or if no feature adds anything
+   * to such errors.
    */
   #refusedCall(
     { isBatch, requests, metadata }: Messages,
@@ -194,7 +196,8 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
     try {
       return repeatedArguments(schema).map(({ header }) => header);
     } catch {
-      // Skip a tool with an invalid schema. It was registered after the start, and its calls fail.
+      // Skip a tool whose schema has an invalid `x-mcp-header`. Its calls in version 2026-07-28
+      // fail.
       return [];
     }
   });

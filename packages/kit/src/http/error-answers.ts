@@ -44,7 +44,8 @@ export interface PageParts {
 }
 
 /**
- * Returns the error as an HTML page if the `Accept` header prefers HTML. Otherwise, returns JSON.
+ * Returns the error as an HTML page if the `Accept` header prefers HTML. Otherwise, or if the page
+ * cannot be rendered, returns JSON.
  */
 export async function errorAnswer(
   { views, speaking, log, name }: PageParts,

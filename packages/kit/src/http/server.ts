@@ -75,7 +75,8 @@ export async function listen(
       const address = incoming.socket.remoteAddress ?? null;
       return application.fetch(request, { address, target: incoming.url ?? '/' });
     },
-    // HTTP/1.0 allows requests without a Host header. Load balancers send such probes.
+    // Use the public host for requests without a Host header. HTTP/1.0 allows such requests, and
+    // load balancers send them as probes.
     { errorHandler: notARequest, hostname: new URL(application.publicUrl).host },
   );
   let isClosing = false;
@@ -110,8 +111,8 @@ export async function listen(
 }
 
 /**
- * Returns the error response for a request whose target and `Host` header do not form a URL.
- * Without a URL, there is no Request object to pass to the application.
+ * Returns the error response for a request that the application cannot receive, because its target
+ * and `Host` header do not form a URL (400). Also answers unexpected errors (500).
  */
 function notARequest(error: unknown): Response {
   const [status, text] =

@@ -2,7 +2,7 @@ import { STATELESS_VERSION } from './versions.ts';
 
 /**
  * How long clients may cache lists and the result of `server/discover`, in milliseconds. They
- * change only when you deploy a new version of the application.
+ * usually change only when you deploy a new version of the application.
  */
 const FRESH = 300_000;
 

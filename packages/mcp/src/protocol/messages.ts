@@ -126,8 +126,8 @@ function batchRefusal(batch: readonly unknown[], headers: Headers): Response | n
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A batch must not cancel its own requests, because canceled requests get no response. It cannot
-  // cancel other requests either, because there are no sessions.
+  // A batch must not cancel its own requests, because canceled requests get no response. To cancel
+  // another request, the client must send the notification alone.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
   }

@@ -49,10 +49,10 @@ export class RunningCalls {
 }
 
 /**
- * Returns a key for the id of the call and the authorization of the token. Refreshing the token
- * does not change the authorization. Returns null if the token has no user's account, so that the
- * call cannot be canceled. All users of a service share one token, and each session numbers its
- * calls from the same start. One user could otherwise cancel another user's call.
+ * Returns a key for the id of the call and the authorization of the token, which stays the same
+ * when the client refreshes the token. Returns null for a token without a linked account, so its
+ * calls cannot be canceled. All users of a service share one token, and their calls can have the
+ * same ids, so one user could otherwise cancel another user's call.
  */
 function getKey(id: RequestId): string | null {
   const authorization = token().authorizationId();

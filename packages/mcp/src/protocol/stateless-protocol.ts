@@ -110,8 +110,7 @@ export class StatelessProtocol {
         (await this.#contributed(...given)) ??
         new Failure(METHOD_NOT_FOUND, 404);
       if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
-      // Keep this call inside the `try`, because it throws if a question of the tool cannot be
-      // serialized.
+      // Keep this call inside the `try`, because it throws if the result cannot be serialized.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
     } catch (exception) {
       this.#context.log.error('The MCP request {method} failed: {exception}', {

@@ -10,9 +10,9 @@ import { requestRefusal } from '../refusal.ts';
 import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The metadata of a 2026-07-28 request. A request contains it both in the body (`_meta`) and in
- * headers. The server rejects the request if the two differ, because a proxy may have used the
- * headers to make decisions.
+ * The metadata of a 2026-07-28 request, from `_meta` in its body. Headers repeat the version, the
+ * method and the name of the tool or resource. The server rejects the request if they differ from
+ * the body, because a proxy may have used the headers to make decisions.
  */
 export interface RequestMetadata {
   /** The client's capabilities. They apply only to this request (MCP 2026-07-28, Statelessness). */

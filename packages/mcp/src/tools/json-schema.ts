@@ -127,7 +127,7 @@ function isPlain(value: unknown): boolean {
 
 /** The schema keywords that contain a value instead of a schema. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
-/** The schema keywords that contain an object with a schema for each name. */
+/** The schema keywords that contain an object with a schema, or a list of names, for each name. */
 const NAMED: ReadonlySet<string> = new Set([
   '$defs',
   'definitions',

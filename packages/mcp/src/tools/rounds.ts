@@ -47,7 +47,7 @@ interface Sealed {
  * Connects the requests of one tool call (MCP 2026-07-28, Multi Round-Trip Requests). The server
  * stores nothing. It encrypts the questions and the tool's state, and sends them to the client in
  * `requestState`. The client sends `requestState` back with the answers. The server can decrypt it
- * only for the same user, client, tool and arguments (decision 39).
+ * only for the same endpoint, user, client, tool and arguments (decision 39).
  */
 export class Rounds {
   readonly #sealing: AuthorizationServer['sealing'];
@@ -115,8 +115,8 @@ export class Rounds {
   }
 
   /**
-   * Returns the purpose of the encryption. It binds the encrypted state to the user, client, tool
-   * and arguments.
+   * Returns the purpose of the encryption. It binds the encrypted state to the endpoint, user,
+   * client, tool and arguments.
    */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
     const reference = token().user()?.reference;

@@ -6,7 +6,10 @@ import type { McpConfig } from '../config.ts';
  */
 export const SERVICE_SCOPE = 'mcp:service';
 
-/** Whether the token of the request has a scope of this resource that the server still offers. */
+/**
+ * Whether the token of the request gives access to the endpoint. It needs `mcp:service` or one of
+ * `scopes_supported`, and the server must still offer this scope.
+ */
 export function reachesResource(api: ProtectedApi, config: McpConfig): boolean {
   return [SERVICE_SCOPE, ...config.oauth.scopes_supported].some(
     (scope) => api.offers(scope) && token().can(scope),
@@ -47,7 +50,7 @@ const OF_TOOLS: RefusalMessages = {
 
 /**
  * Why the token of a request does not allow a call. Status 401: the token has no linked account.
- * Status 403: the token does not have the scope.
+ * Status 403: the token does not have the scope, or the user lacks the permission for it.
  */
 export interface CallRefusal {
   readonly status: 401 | 403;

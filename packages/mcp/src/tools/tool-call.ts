@@ -18,7 +18,7 @@ export interface Caller {
   readonly notify: (text: string) => void;
   /** The protocol version of the request. */
   readonly version: string;
-  /** The limit for the content in the answers. All messages of a batch share it. */
+  /** The limit for the resources in the answers. All messages of a batch share it. */
   readonly room: ContentRoom;
 }
 

@@ -30,7 +30,7 @@ export interface ToolIcon {
    * possible, use a URL on the server's own origin.
    */
   readonly src: string;
-  /** The media type of the icon. Required if the source does not specify it. */
+  /** The media type of the icon. Set it if the source does not specify it. */
   readonly mimeType?: string;
   /** The sizes of the icon, such as `48x48`. Use `any` for a scalable icon. */
   readonly sizes?: string[];

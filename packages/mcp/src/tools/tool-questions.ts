@@ -55,8 +55,8 @@ export interface ToolAnswer {
    */
   readonly action: 'accept' | 'decline' | 'cancel';
   /**
-   * The completed form, which matches the form's schema. For a client question, this is the
-   * client's complete result.
+   * The completed form, which matches the form's schema. Empty for a page, and if the user did not
+   * accept. For a client question, this is the client's complete result.
    */
   readonly content: Readonly<Record<string, unknown>>;
 }

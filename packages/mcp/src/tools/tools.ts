@@ -79,8 +79,8 @@ export interface ToolInterface {
   /**
    * Returns the schema of structured content. If a tool has this method, every result must contain
    * structured content, except tool errors. A result that does not match the schema is treated like
-   * an exception. In versions before 2026-07-28, clients get the schema and the structured content
-   * only if the schema describes an object.
+   * an exception. In versions before 2026-07-28, clients get the schema only if it describes an
+   * object, and structured content only if it is an object.
    */
   outputSchema?(): JsonSchema;
   /** Returns the icons of the tool. */
@@ -88,7 +88,8 @@ export interface ToolInterface {
   /**
    * Performs the call. The arguments have been validated against the schema. Portico sends a
    * returned object as structured content and as JSON text, `content()` unchanged, and any other
-   * value as text. Return `ask()` to ask questions first. If this method throws, Portico logs the
+   * value as text. A tool with `outputSchema()` can also return other JSON values as structured
+   * content. Return `ask()` to ask questions first. If this method throws, Portico logs the
    * exception and tells the caller only that the tool failed. To tell the caller more, throw a
    * ToolError.
    */

@@ -204,7 +204,7 @@ export class StartedApplication implements Application {
   protected readonly definition: ApplicationDefinition;
   /**
    * The routes to add after all other routes. Each one is skipped if another route has the same
-   * name or path.
+   * name or answers the same path.
    */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
@@ -272,7 +272,7 @@ export class StartedApplication implements Application {
 
   /**
    * Adds the routes of the branding files, and the routes with `yields`. Skips a route if another
-   * one has the same name or path.
+   * one has the same name or answers the same path.
    */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {

@@ -25,7 +25,8 @@ export interface ConsoleContext {
    * its error.
    *
    * On a terminal, one line shows the progress and is updated in place. Elsewhere, a new line is
-   * printed every five seconds, so work that ends sooner prints nothing.
+   * printed every five seconds, and for each report with `atOnce`. So work that ends sooner prints
+   * nothing, unless it uses `atOnce`.
    */
   progress<T>(what: string, work: (report: ReportProgress) => Promise<T>): Promise<T>;
   /** Prints a line to standard error, and ends the command with exit code 1. Always throws. */

@@ -42,12 +42,15 @@ export interface Route {
    * route, unless `csrf_exempt_routes` maps its name to false.
    */
   readonly readsNoSession?: true;
-  /** Handles requests. If the handler throws, `ErrorHandler` determines the response. */
+  /**
+   * Handles requests. In an application of the kit, a listener of `Event.EXCEPTION` can answer if
+   * the handler throws. Otherwise, `ErrorHandler` determines the status of the response.
+   */
   readonly handler: RouteHandler;
 }
 
 /**
- * A function that runs around every route of the application, but not around routes of plugins. The
- * first middleware is the outermost.
+ * A function that runs around every route of the application, but not around routes of plugins or
+ * of the kit. The first middleware is the outermost.
  */
 export type Middleware = (request: Request, next: () => Promise<Response>) => Promise<Response>;

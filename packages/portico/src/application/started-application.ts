@@ -81,8 +81,9 @@ export interface Application {
    */
   readonly services: Map<string, unknown>;
   /**
-   * Adds a route. Throws if another route has the same name, or the same path and method. Call this
-   * method only while the application registers its parts.
+   * Adds a route. Throws if another route has the same name. With the kit, also throws if another
+   * route has the same path and method. Call this method only while the application registers its
+   * parts.
    */
   route(route: Route): void;
   /**
@@ -98,18 +99,23 @@ export interface Application {
   path(name: string, parameters?: RouteParameters): string;
   /** Whether a route with this name exists. */
   hasRoute(name: string): boolean;
-  /** Answers a request. All requests to the application pass through this method. */
+  /**
+   * Answers a request. In an application of the kit, all requests pass through this method. If
+   * Portico is mounted into an application, only the doctor calls it, for routes of plugins.
+   */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /**
    * Returns the client's address for the current request, or null if it is unknown. By default,
    * this is the address of the connection. With `trusted_proxies`, it is the address that the
-   * trusted proxies report in `X-Forwarded-For`. Throws outside a request.
+   * trusted proxies report in `X-Forwarded-For`. Throws outside a request, and if Portico is
+   * mounted into an application.
    */
   clientAddress(): string | null;
   /** Adds work to run when the application closes, before the database and the log are closed. */
   onClose(work: () => Promise<void>): void;
   /**
-   * Waits at most ten seconds for running requests to finish. Then closes the database and the log.
+   * Runs the work from `onClose`, and then closes the database and the log. With the kit, first
+   * waits at most ten seconds for running requests to finish.
    */
   close(): Promise<void>;
   /**
@@ -145,8 +151,8 @@ export interface Connection {
 }
 
 /**
- * The host methods that a framework provides for accounts and browsers. The application itself
- * provides the other host methods.
+ * The host methods that a framework provides for accounts and browsers. The plugin `oauthServer()`
+ * adds the others, for example with the application's log and views.
  */
 export type FrameworkHost = Pick<
   CompleteHost,

@@ -44,8 +44,8 @@ export interface AuthorizationServerOptions<Context = unknown> {
   readonly clock?: () => number;
   /**
    * Whether this is a development environment. If true, error pages show details that otherwise
-   * appear only in the log. If `publicUrl` is also a loopback address, client metadata documents
-   * may be on loopback. Default: false.
+   * appear only in the log. If `publicUrl` is also a loopback address, the server may also fetch
+   * client metadata documents, keys and logos from loopback addresses. Default: false.
    */
   readonly showsDetails?: boolean;
   /**

@@ -18,8 +18,9 @@ export type Started = Contribution & { readonly feature: Feature };
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if a feature's endpoint has the same name or path as another endpoint. Also throws if its
- * name does not begin with the feature's name. The CSRF check skips endpoints by name, so an
+ * Throws if a feature's endpoint has the same name as another endpoint, or the same path as an
+ * endpoint of Portico or of another feature. Also throws if its name begins neither with
+ * `oauth_server_` nor with the feature's name. The CSRF check skips endpoints by name, so an
  * endpoint must not have the name of a route of the application.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {

@@ -166,7 +166,7 @@ function buildStore(
   return measuring === null ? store : measuring.wrapStore(store);
 }
 
-/** Returns the values that depend on nothing but the options. */
+/** Returns the values that depend only on the options and the features. */
 function readSettings(options: ServerParts, features: readonly Feature[]) {
   const { publicUrl, basePath = '', basePathStripped = false, clock = Date.now } = options;
   const config = withProfile(features, options.config);

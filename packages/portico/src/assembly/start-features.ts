@@ -154,8 +154,8 @@ export function collectCatalogs(features: readonly Feature[]): Catalogs {
 }
 
 /**
- * Starts the features in order, and returns everything they add to the server. Throws a
- * ConfigurationError if two of them cannot be combined.
+ * Starts the features in order, and returns everything they add to the server. Throws if a feature
+ * adds something invalid, or if two features cannot be combined.
  */
 export function startFeatures(features: readonly Feature[], server: Server): Contributions {
   requireOwnEndpoints(features);

@@ -294,18 +294,18 @@ export type AuditEvent =
       /** The duration of the read, in milliseconds. */
       readonly duration: number;
     }
-  /** A client tried to authenticate with a wrong secret. */
+  /** A client tried to authenticate with a wrong secret or an invalid assertion. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
-   * After many wrong secrets, the server has responded with 429 for the first time. Further 429
-   * responses are recorded only after 15 minutes without a failed attempt.
+   * After many wrong secrets or invalid assertions, the server has responded with 429 for the first
+   * time. Further 429 responses are recorded only after 15 minutes without a failed attempt.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
   /**
-   * A sign-in on the kit's sign-in page failed, because the password was wrong or no account has
-   * the identifier. For `sign_in_slowed`, the response was 429 for the first time in a series of
-   * attempts. These events are stored and streamed, but not emitted as AuditEvents, because the kit
-   * already emits events with these names.
+   * A sign-in with the kit failed, on its sign-in page or on the application's own, because the
+   * password was wrong or no account has the identifier. For `sign_in_slowed`, the response was 429
+   * for the first time in a series of attempts. These events are stored and streamed, but not
+   * emitted as AuditEvents, because the kit already emits events with these names.
    */
   | (AuditedSignIn & { readonly type: 'sign_in_failed' | 'sign_in_slowed' });
 

@@ -15,9 +15,9 @@ interface Counted {
 }
 
 /**
- * Limits the audit events about replays that revoke nothing. Browser histories contain used codes.
- * Anyone who finds one could send it again and again, and fill the audit log with events. The
- * server still writes a log line for each replay.
+ * Limits the audit events about replays that revoke nothing, and about failed sign-ins. Browser
+ * histories contain used codes. Anyone who finds one could send it again and again, and fill the
+ * audit log with events. The server still writes a log line for each replay.
  */
 export class ReplayEventLimit {
   readonly #counted = new RecentMap<string, Counted>(MOST);
@@ -37,8 +37,8 @@ export class ReplayEventLimit {
   admits(authorization: string): boolean {
     const now = this.#clock();
     const before = this.#counted.get(authorization);
-    // Use the absolute difference. If the clock was set back, events are then dropped for at most a
-    // minute.
+    // Use the absolute difference. If the clock was set back, events are then dropped for at most
+    // two minutes.
     const isOpen = before !== undefined && Math.abs(now - before.since) < A_MINUTE;
     const { since, count } = isOpen ? before : { since: now, count: 0 };
     if (count >= this.#most) return false;

@@ -11,8 +11,8 @@ export interface AuditSink extends KeptAudit {
 }
 
 /**
- * Records audit events, and lists the stored ones. The function `record` only stores an event,
- * without passing it to the host.
+ * Records audit events, and lists the stored ones. The function `record` passes an event only to
+ * the sink, and not to the host.
  */
 export type ServerAudit = Audit & AuditSink;
 

@@ -31,7 +31,10 @@ export interface AllowedAuthorization extends Pick<
    * consent page.
    */
   readonly prior: PriorAuthorization | null;
-  /** The HTTP request that contains the person's answer. */
+  /**
+   * The HTTP request in which the authorization begins. It contains the person's answer, or is the
+   * authorization request if the server reuses an earlier consent.
+   */
   readonly request: Request;
   /** When the server began to ask the host who is signed in, in milliseconds since 1970. */
   readonly readAt: number;

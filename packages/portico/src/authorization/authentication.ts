@@ -11,8 +11,8 @@ export interface KnownAuthentication extends Omit<Authentication, 'at'> {
 
 /**
  * Asks the host when and how the signed-in user authenticated. Returns null if the host does not
- * know, or if the time is in the future and therefore proves nothing. Throws if the host returns an
- * invalid value.
+ * know, or if the time is so far in the future that it proves nothing. Throws if the host returns
+ * an invalid value.
  */
 export async function findAuthentication(
   { host, clock }: Server,

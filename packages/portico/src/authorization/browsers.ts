@@ -9,7 +9,7 @@ interface Browser {
   readonly value: string;
   /** A keyed hash of the person. Empty if no person has signed in yet. */
   readonly person: string;
-  /** The encrypted value of the cookie that the browser sent, or null if it sent none. */
+  /** The encrypted value of the cookie that the browser sent, or null if it sent no valid one. */
   readonly sealed: string | null;
   /** Whether the response must set a new cookie, even if the browser's current cookie is valid. */
   readonly renewed: boolean;

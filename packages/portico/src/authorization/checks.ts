@@ -22,7 +22,8 @@ import {
 
 /**
  * The checks of an authorization request whose client and redirect URI are valid. If a check
- * rejects the request, the server sends the error to the redirect URI.
+ * rejects a request from a browser, the server sends the error to the redirect URI. If the client
+ * sent the request directly, it gets the error in the response.
  */
 
 /** What the checks use: the server, and what its features add to authorization requests. */

@@ -44,7 +44,7 @@ export const endpointsShape = {
 
 /**
  * The settings of an additional MCP endpoint. All other settings are the same as in the section
- * `mcp`.
+ * `mcp`, except `mcp:oauth:challenge` and `mcp:resource`.
  */
 export interface McpEndpointInput {
   /** The name of the endpoint that MCP clients show. Default: `mcp:name`. */

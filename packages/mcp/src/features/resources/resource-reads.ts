@@ -25,8 +25,8 @@ export class ResourceReads {
   }
 
   /**
-   * Returns the content, or an error that does not reveal its cause. Never rejects. With
-   * `mcp:audit`, emits an audit event for each read, including failed ones.
+   * Returns the content, or an error. If `read()` fails, the error does not say why. Never rejects.
+   * With `mcp:audit`, emits an audit event for each read, including failed ones.
    */
   async read(resource: RegisteredResource, params: Params, caller: Caller): Promise<MethodAnswer> {
     const { config, server } = this.#context;
@@ -78,7 +78,7 @@ function failure(message: string): MethodAnswer {
 
 /**
  * Returns the content. Returns an error instead if the content does not fit into the responses to
- * the batch.
+ * the batch. Throws if the content is larger than `LARGEST`, or is neither a string nor bytes.
  */
 function answerWith(
   registered: RegisteredResource,

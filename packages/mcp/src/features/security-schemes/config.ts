@@ -7,9 +7,9 @@ export const securitySchemesShape = {
 
 export interface SecuritySchemesConfig {
   /**
-   * Whether to support account linking in ChatGPT. If true, `tools/list` contains `securitySchemes`
-   * for each tool. If the token does not allow a call, the caller gets a tool error with the
-   * challenge, instead of a 401 or 403 response. Default: false.
+   * Whether to support account linking in ChatGPT, on endpoints that send challenges. If true,
+   * `tools/list` contains `securitySchemes` for each tool. If the token does not allow a call, the
+   * caller gets a tool error with the challenge, instead of a 401 or 403 response. Default: false.
    */
   readonly security_schemes?: boolean | undefined;
 }
