@@ -3,7 +3,7 @@ import { Failure } from './failure.ts';
 
 /**
  * Returns the text of a file, or null if the file does not exist. Throws a `Failure` if the path is
- * a folder.
+ * not a file, for example a folder.
  */
 export function textOf(file: string): string | null {
   if (!existsSync(file)) return null;

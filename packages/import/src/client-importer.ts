@@ -142,7 +142,7 @@ export class ClientImporter {
     }
   }
 
-  /** Returns the metadata fields that an operator can change with `oauth:client:update`. */
+  /** Returns only the metadata fields that an operator can change with `oauth:client:update`. */
   #settable(metadata: FurtherValues): FurtherValues {
     const { fields } = this.#server.furtherMetadata;
     const isSettable = (name: string) =>
@@ -206,8 +206,8 @@ function readSecret(
 }
 
 /**
- * Throws a RegistrationError if the existing client differs from the record. An import never
- * changes an existing client.
+ * Throws a RegistrationError if the existing client differs from the record, was revoked, or was
+ * not registered by an operator. An import never changes an existing client.
  */
 async function requireSame(
   { client: existing, metadata: kept }: Pick<Accepted, 'metadata'> & { readonly client: Client },

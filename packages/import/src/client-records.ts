@@ -156,7 +156,7 @@ export function readClientRecord(
 
 /**
  * Reads the fields. Treats an empty value as missing, because other servers also write fields that
- * have no value.
+ * have no value. An empty `grant_types` remains, so that the record is rejected.
  */
 function readFields(record: unknown): Fields {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
@@ -213,7 +213,10 @@ function readMethod(fields: Fields): string {
   );
 }
 
-/** Returns the record's grants that this server offers. Adds the omitted grants to `changes`. */
+/**
+ * Returns the record's grants that this server offers. Adds the omitted grants and response types
+ * to `changes`. Throws a RegistrationError if no grant remains.
+ */
 function readGrants(
   fields: Fields,
   rights: readonly string[],
@@ -299,7 +302,7 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
 
 /**
  * Reads the signing algorithm for ID tokens. Ignores RS256, because other servers write it for
- * every client, even for clients that get no ID tokens.
+ * every client. Ignores every algorithm of a client without the grant `authorization_code`.
  */
 function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<ClientRegistration> {
   const algorithm = text(fields, 'id_token_signed_response_alg');

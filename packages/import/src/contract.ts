@@ -65,8 +65,8 @@ export interface ImportedClient extends ImportedRecord {
   /** The client's id, or null if the record has no valid id. */
   readonly clientId: string | null;
   /**
-   * How the client differs from its record, with one sentence for each difference. This includes
-   * omitted fields.
+   * How the client differs from its record, in sentences for an operator. This includes omitted
+   * fields.
    */
   readonly changes: readonly string[];
   /**

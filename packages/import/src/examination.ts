@@ -7,7 +7,7 @@ const MOST_TRIED = 500;
 
 /**
  * Reports imported secrets that can never work, because they need too many iterations or are empty.
- * Returns an empty list if there are none.
+ * Returns an empty list if there are none, or if a migration is missing.
  */
 export async function examineImportedSecrets(
   application: ExaminedApplication,
@@ -52,7 +52,7 @@ async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
 }
 
 /**
- * Returns clients that were probably imported, up to the limit. Clients with an imported hash or
+ * Returns clients that may have been imported, up to the limit. Clients with an imported hash or
  * another server's id come first, followed by other clients that an operator registered with a
  * secret.
  */

@@ -4,9 +4,9 @@ import type { PasswordHasher } from 'portico';
 import { FairQueue, currentCaller } from 'portico/extension';
 
 /**
- * Stores the client secrets of another server, which has stored only their hashes. The secrets
- * themselves are unknown, so the host's password hasher hashes these hashes again (decision 59). A
- * stored hash has one of these forms:
+ * The start of each stored hash of a client secret from another server. That server has stored only
+ * hashes of its secrets. The secrets themselves are unknown, so the host's password hasher hashes
+ * these hashes again (decision 59). A stored hash has one of these forms:
  *
  * - `imported$sha256$<hash>`: the host's hash of the secret's SHA-256 hash, which is in hexadecimal
  * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: the host's hash of the
@@ -59,8 +59,8 @@ export async function isOfNothing(foreign: ForeignHash): Promise<boolean> {
 export type Derive = (secret: string, salt: Buffer, iterations: number) => Promise<Buffer>;
 
 /**
- * The limits of the queue for PBKDF2. Password hashes have the same limits, because both occupy
- * threads of Node's pool.
+ * The limits of the queue for PBKDF2. They are also the default limits for password hashes, because
+ * both occupy threads of Node's pool.
  */
 const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 

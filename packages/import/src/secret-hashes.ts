@@ -2,7 +2,7 @@ import { RegistrationError, type PasswordHasher } from 'portico';
 import { randomToken } from 'portico/extension';
 import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from './imported-secrets.ts';
 
-/** The secret from a client's record. */
+/** The secret of an imported client, from its record or newly created. */
 export interface ImportedSecret {
   /** Computes the hash to store. This takes a long time. */
   readonly hash: () => Promise<string>;

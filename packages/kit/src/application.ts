@@ -118,8 +118,8 @@ class KitApplication extends StartedApplication implements Application {
   readonly #dispatcher: Dispatcher;
 
   constructor(parts: ApplicationParts) {
-    // Hash the passwords of users in a separate queue. Otherwise, many users who sign in at the
-    // same time could prevent clients from authenticating.
+    // This hasher and the one for users' passwords (see `Kit`) have separate queues. Otherwise,
+    // many users who sign in at the same time could prevent clients from authenticating.
     super(parts, [KIT_VIEWS], argon2idHasher({ atOnce: 1 }));
     this.#kit = new Kit(this, parts);
     this.accounts = this.#kit.accounts;

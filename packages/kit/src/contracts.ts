@@ -83,9 +83,9 @@ export interface Accounts {
 // --- a browser -----------------------------------------------------------------------------------
 
 /**
- * The session of the browser that sent the request. It is loaded on first use, and stored only when
- * you call `set` or `secret`. Without a signed-in user, it lasts at most two hours after its last
- * use.
+ * The session of the browser that sent the request. It is loaded on first use. A new session is
+ * stored only when you call `set` or `secret`, or when a user signs in. Without a signed-in user,
+ * it lasts at most two hours after its last use.
  *
  * A request with an access token in the `Authorization` header has an empty session, because it
  * must use its token instead of a cookie. `set` and `secret` then reject with an HttpError with the
@@ -97,10 +97,10 @@ export interface Session {
   /** Sets a key to a JSON value. The value `undefined` removes the key. */
   set(key: string, value: unknown): Promise<void>;
   /**
-   * Returns a random secret of at least 128 bits, in base64url. The kit creates it on first use,
-   * and never sends it to the browser. The secret stays the same when a sign-in changes the
-   * session's id, unless a different user was signed in. It ends with the session, for example at
-   * sign-out.
+   * Returns a random secret of at least 128 bits, in base64url. The kit creates it with the
+   * session, and never sends it to the browser. If there is no session, starts one. The secret
+   * stays the same when a sign-in changes the session's id, unless a different user was signed in.
+   * It ends with the session, for example at sign-out.
    */
   secret(): Promise<string>;
 }

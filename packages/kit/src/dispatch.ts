@@ -173,7 +173,7 @@ function withCookies(response: Response, cookies: readonly string[]): Response {
 function withoutBody(request: Request, response: Response): Response {
   if (request.method !== 'HEAD') return response;
   const { status, statusText, headers, body } = response;
-  // Otherwise, what the body reads from stays open, for example a file.
+  // Without this, what the body reads from would stay open, for example a file.
   body?.cancel().catch(() => undefined);
   return new Response(null, { status, statusText, headers });
 }

@@ -13,7 +13,7 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
   }
   /**
    * The session from which each user reference was read. `loadAccount` ends this session if the
-   * user is inactive.
+   * user is missing or inactive.
    */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {

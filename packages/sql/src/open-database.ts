@@ -6,7 +6,7 @@ import { opened, type DatabaseOptions, type EngineOpener } from './opening.ts';
 import { postgresOpener } from './postgres/opening.ts';
 import { sqliteOpener } from './sqlite/opening.ts';
 
-/** The function that opens each engine's databases. */
+/** The object that opens the databases of each engine. */
 const OPENERS: Readonly<Record<SqlDialect, EngineOpener>> = {
   sqlite: sqliteOpener,
   postgres: postgresOpener,

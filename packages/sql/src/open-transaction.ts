@@ -4,7 +4,10 @@ import type { Timer } from './opened.ts';
 import type { SqlParameter } from './contract.ts';
 import type { EngineConnection, StatementResult } from './engine.ts';
 
-/** How long a transaction may take, in milliseconds. Null if there is no limit. */
+/**
+ * The time limits of a transaction. `duration` is how long it may take, in milliseconds, or null if
+ * there is no limit.
+ */
 export interface TransactionLimits {
   readonly duration: number | null;
   /**
@@ -30,7 +33,7 @@ function innermostOpen(): OpenTransaction | undefined {
 
 /**
  * Returns an error if a transaction of this store is open, because a statement on the store itself
- * and the transaction would then wait for each other. Returns null otherwise.
+ * and the transaction could then wait for each other. Returns null otherwise.
  */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {
@@ -63,7 +66,7 @@ export class OpenTransaction implements EngineConnection {
    */
   #idleSince: number | null = null;
   #allReturned: (() => void) | null = null;
-  /** The error of a statement that the work did not await. */
+  /** The first error of a statement that was still running when the transaction ended. */
   #failed: { readonly error: unknown } | null = null;
   #stopWatching: (() => void) | null = null;
 

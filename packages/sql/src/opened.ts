@@ -53,8 +53,8 @@ export interface OpenedDatabase extends Database {
    */
   readonly retries: { readonly statements: number; readonly transactions: number };
   /**
-   * Returns how many connections are in use, how many are idle, and how many statements wait for a
-   * connection. Returns null on SQLite.
+   * Returns how many connections are in use, how many are idle, and how many statements and
+   * transactions wait for a connection. Returns null on SQLite.
    */
   connections(): DatabaseConnections | null;
   /**
@@ -62,7 +62,10 @@ export interface OpenedDatabase extends Database {
    * changes. `close` of the original store also closes this one.
    */
   withoutTimeout(): OpenedDatabase;
-  /** Waits for running writes, then closes the connections. Later statements are rejected. */
+  /**
+   * Waits for running writes, then closes the connections. On SQLite, waits at most 5 seconds.
+   * Later statements are rejected.
+   */
   close(): Promise<void>;
 }
 

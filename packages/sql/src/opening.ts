@@ -44,8 +44,8 @@ export interface EngineOpener {
 export type EngineOf = (limits: PoolLimits) => Engine;
 
 /**
- * The default time limit for a statement, in seconds. The application keeps responding if the
- * server hangs.
+ * The default time limit for a statement, in seconds. With a limit, the application keeps
+ * responding if the server hangs.
  */
 const STATEMENT_TIMEOUT = 10;
 
@@ -77,8 +77,8 @@ interface Opening {
   readonly dialect: SqlDialect;
   readonly engine: EngineOf;
   /**
-   * Identifies the store when a transaction checks which store its work uses. Null if Portico opens
-   * the engine.
+   * Identifies the store when a transaction checks which store its work uses. If null, the engine
+   * identifies it.
    */
   readonly store: object | null;
   /** How long a connection is used, in milliseconds. If null, the pool decides. */

@@ -46,12 +46,15 @@ export interface OwnedFolder {
    */
   readonly uid: number;
   /**
-   * A path that leads to this folder even after the folder is replaced. It is valid until `close`.
+   * The path for access to files in this folder. If this process is root and another user owns the
+   * folder, the path leads to this folder even after the folder is replaced, and is valid until
+   * `close`.
    */
   readonly path: string;
   /**
    * Makes the folder's owner the owner of an open file. The file must be new and in this folder.
-   * Throws a NotGivenError if the owner cannot be changed.
+   * Throws a NotGivenError if the owner cannot be changed. Does nothing if this process is not
+   * root.
    */
   give(descriptor: number): void;
   close(): void;
@@ -95,9 +98,9 @@ const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
  * for its owner. If this process is root, the folder's owner becomes the owner of the file, if
  * possible. Returns the file descriptor. `flags` are those of Node's `openSync`.
  *
- * In another user's folder, root opens an existing file only if it is not a link. Unless the
- * folder's owner owns the file, the file must also have no second name (hard link). Otherwise, the
- * owner of the folder could make root write to another file.
+ * On Linux, root opens an existing file in another user's folder only if it is not a link. Unless
+ * the folder's owner owns the file, the file must also have no second name (hard link). Otherwise,
+ * the owner of the folder could make root write to another file.
  */
 export function openToAppend(file: string, flags = APPENDING): number {
   const folder = madeFolder(path.dirname(file));
@@ -164,14 +167,15 @@ export function makeFolder(folder: string): void {
 }
 
 /**
- * Creates the folder if it is missing. If this process is root and can change the owner of new
- * files, returns the opened folder. Otherwise returns null.
+ * Creates the folder if it is missing. If this process is root and `openOwnedFolder` succeeds,
+ * returns the opened folder. Otherwise returns null.
  */
 function madeFolder(folder: string): OwnedFolder | null {
   try {
     if (process.geteuid?.() === 0) return openOwnedFolder(folder);
   } catch {
-    // Ignore the error here, because `makeFolders` reports the problem.
+    // Ignore the error here. `makeFolders` creates the folder with root as its owner, or reports
+    // the problem.
   }
   makeFolders(folder, 0o700);
   return null;

@@ -13,9 +13,12 @@ import {
 import { readsTogether } from './together.ts';
 import { refuseTransactionControl } from './transaction-control.ts';
 
-/** The connections to a database server. */
+/** The connections to one or several database servers. */
 export interface Pool {
-  /** Takes a connection. Returns the same object each time it takes the same connection. */
+  /**
+   * Takes a connection. If connections have a lifetime, returns the same object each time it takes
+   * the same connection.
+   */
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
   /** Returns the driver's connection counts. Missing if the driver does not report them. */
@@ -71,8 +74,9 @@ export function numberOrNull(found: unknown): number | null {
 export const LONGER_THAN_THE_SERVER = 1000;
 
 /**
- * A database engine with a pool of connections to a database server. Each statement outside a
- * transaction, and each transaction, uses a separate connection.
+ * A database engine with a pool of connections to a database server. Each transaction, and each
+ * statement outside a transaction, uses a separate connection. Only reads that are sent together
+ * share one.
  */
 export class PoolEngine implements Engine {
   readonly #openPool: () => Promise<Pool>;
@@ -87,7 +91,9 @@ export class PoolEngine implements Engine {
   #waiting = 0;
   /** How many times Portico has found that a server is read-only. */
   #generation = 0;
-  /** How long each connection may be used, and the value of `#generation` when it was opened. */
+  /**
+   * Until when each connection may be used, and the value of `#generation` when it was first used.
+   */
   readonly #uses = new WeakMap<
     PooledConnection,
     { readonly until: number; readonly generation: number }
@@ -193,8 +199,7 @@ export class PoolEngine implements Engine {
     work: (connection: EngineConnection) => Promise<T>,
     onUnknown?: () => void,
   ): Promise<T> {
-    // Take the connection at the first statement, because work that waits before it needs no
-    // connection.
+    // Take the connection at the first statement. Until then, the work does not need it.
     let begun = null as Promise<LentConnection> | null;
     const connection: EngineConnection = {
       execute: async (sql, parameters) =>
@@ -216,7 +221,7 @@ export class PoolEngine implements Engine {
     }
   }
 
-  /** Does nothing, because on a server each read runs separately. */
+  /** Does nothing, because on a server no transaction stays open after a read. */
   endReads(): void {}
 
   connections(): DatabaseConnections {
@@ -241,9 +246,9 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Takes a connection from the pool. Replaces a connection whose lifetime has ended. By then, the
-   * address may belong to another server, while a former primary still responds on the old
-   * connection.
+   * Takes a connection from the pool. Replaces a connection whose lifetime has ended, or that was
+   * opened before a server was found to be read-only. By then, the address may belong to another
+   * server, while a former primary still responds on the old connection.
    */
   async #lend(): Promise<PooledConnection> {
     if (this.#closed) throw new Error('The database is closed');
@@ -311,17 +316,21 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Returns whether the connection must not be used again. After any error except a statement
+   * Returns whether the connection must not be used again. After an error that is not a statement
    * error, the connection's state is unknown, and the next BEGIN could commit an open transaction.
-   * A read-only server may be a former primary. All older connections lead to that server, so
-   * Portico replaces them too.
+   * The connection is also closed if the error means that the store is unavailable. A read-only
+   * server may be a former primary. All older connections may lead to that server, so Portico
+   * replaces them too.
    */
   #breaks(error: unknown): boolean {
     if (isReadOnly(error)) this.#generation += 1;
     return !this.#isStatementError(error) || isUnavailable(error);
   }
 
-  /** Returns whether the outcome is unknown, because the error does not come from the server. */
+  /**
+   * Returns whether it is unknown after this error if the statement took effect, for example
+   * because the connection was lost.
+   */
   #tellsNothing(error: unknown): boolean {
     return !this.#isStatementError(error) && !isFoundUndone(error);
   }

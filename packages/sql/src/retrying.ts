@@ -25,16 +25,16 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
 /** How long Portico tries to find out from a server whether a commit succeeded, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
 /**
- * The first pause between two attempts, in milliseconds. Each further pause is twice as long.
- * Otherwise, waiting requests could overload a store that is just starting.
+ * The first pause between two attempts, in milliseconds. Each further pause is twice as long, up to
+ * `LONGEST_PAUSE`, so that waiting requests do not overload a store that is just starting.
  */
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 1000;
 
 /**
- * Returns whether a commit took effect although the connection was lost. Calls `committed` until
- * the store responds. After `within` milliseconds, returns false. If `within` is 0, calls
- * `committed` only once. Ignores a response from a standby, or from a store that is too busy.
+ * Returns whether a commit took effect although the connection was lost. Repeats `committed` while
+ * the store is unavailable, for example too busy, or while only a standby responds. After `within`
+ * milliseconds, returns false. If `within` is 0, calls `committed` only once.
  */
 export async function resolveLostCommit(
   committed: () => Promise<boolean>,

@@ -33,8 +33,8 @@ export interface SchemaConnection extends SqlConnection {
 }
 
 /**
- * One step of the schema. Steps are applied in the order of their names. A name starts with the
- * name of the plugin that adds the step.
+ * One step of the schema. Steps are applied in the order of their names. Begin a name with the name
+ * of the plugin that adds the step, so that all names are different.
  */
 export interface Migration {
   /** The step's name, for example `oauth_server_0001_initial`. */

@@ -39,8 +39,9 @@ const IS_READ = new RegExp(
 const isRead = keptByText((sql) => IS_READ.test(sql));
 
 /**
- * Returns whether the statement can be sent together with other callers' reads. Returns false if
- * the driver rejects one of its parameters, because the driver would then send none of the reads.
+ * Returns whether the statement can be sent together with other callers' reads. Returns false if it
+ * has too many parameters, or if the driver rejects one of them, because the driver would then send
+ * none of the reads.
  */
 export function isShareable({ sql, parameters }: Read): boolean {
   return (

@@ -6,8 +6,8 @@ import { keptByText } from './kept-by-text.ts';
  */
 export const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
 /**
- * Matches statements that begin or end a transaction. Does not match MariaDB's BEGIN NOT ATOMIC,
- * which begins a block of statements.
+ * Matches statements that begin or end a transaction. Does not match ROLLBACK TO, which only rolls
+ * back to a savepoint, or MariaDB's BEGIN NOT ATOMIC, which begins a block of statements.
  */
 const ENDS_OR_BEGINS = new RegExp(
   String.raw`${BEFORE}(?:BEGIN(?!\s+NOT\s+ATOMIC\b)|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b))\b`,

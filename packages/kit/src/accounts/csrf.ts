@@ -127,7 +127,7 @@ export class CsrfCheck {
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * `exemptRoutes` maps route names to `true` for each route that is exempt from the check.
+   * `exemptRoutes` maps the name of a route to whether the route is exempt from the check.
    * `tokenSchemes` lists the `Authorization` schemes of access tokens besides Bearer, for example
    * DPoP.
    */
@@ -187,7 +187,7 @@ async function sentToken(
   return { request: nameRequest(copy, getRequestId(request)), token: decoded(token) };
 }
 
-/** Decodes a percent-encoded token. A token has no character that this would change otherwise. */
+/** Decodes a percent-encoded token. Does not change a token that is not encoded. */
 function decoded(token: string): string | null {
   return new URLSearchParams(`token=${token}`).get('token');
 }

@@ -66,8 +66,8 @@ class AccountTable implements AccountProvider {
   readonly #passwordHasher: PasswordHasher;
   readonly #prefetched = new PrefetchedPermissions();
   /**
-   * The queries of `findWithPermissions`, by the number of permissions. With the same text, the
-   * database finds the prepared statement faster.
+   * The queries of `findWithPermissions`, by the number of permissions. They are stored, because
+   * the prepared statement for the same string object is found faster.
    */
   readonly #queries: string[] = [];
   #decoy: string | null = null;
@@ -135,8 +135,8 @@ class AccountTable implements AccountProvider {
    * `AccountProvider.search`.
    */
   readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
-    // Do not search for text with NUL. No account contains it, because PostgreSQL cannot store it
-    // in text.
+    // Do not search for text with NUL. No account contains it (see `checkText`), and PostgreSQL
+    // would reject the statement.
     if (text.includes('\0')) return [];
     const [typed, lower] = [getPart(text), getPart(text.toLowerCase())];
     return this.#select(
@@ -260,8 +260,8 @@ class AccountTable implements AccountProvider {
     column: 'id' | 'email',
     value: string,
   ): Promise<(AccountRow & { readonly password_hash: string }) | null> {
-    // Do not search for text with NUL. No account contains it, because PostgreSQL cannot store it
-    // in text.
+    // Do not search for text with NUL. No account contains it (see `checkText`), and PostgreSQL
+    // would reject the statement.
     if (value.includes('\0')) return null;
     const { rows } = await this.#database.execute<AccountRow & { readonly password_hash: string }>(
       'SELECT id, email, email_verified, name, password_hash, active FROM host_accounts ' +
@@ -306,7 +306,10 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
   };
 }
 
-/** Returns the query that reads an account and this number of its permissions. */
+/**
+ * Returns the query that reads an account, and which permissions it has. The query has a parameter
+ * for each of `names` permissions.
+ */
 function findWithPermissions(names: number): string {
   return `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
   LEFT JOIN host_account_permissions p ON p.provider = a.provider AND p.account_id = a.id

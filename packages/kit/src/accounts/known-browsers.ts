@@ -21,8 +21,8 @@ const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 /**
  * Recognizes a browser in which a user has signed in to an account before. The kit counts sign-in
- * attempts from this browser separately from other attempts on the same network. A known browser
- * has no other advantage: the user still needs the password.
+ * attempts to an account from such browsers separately from all other attempts. A known browser has
+ * no other advantage: the user still needs the password.
  */
 export class KnownBrowsers {
   readonly #database: Database;

@@ -46,7 +46,10 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   readonly action: string;
   /** The value of the form field `_csrf`. */
   readonly csrfToken: string;
-  /** The nonce that the content security policy allows for the page's styles. */
+  /**
+   * The nonce that the content security policy allows for the page's styles, and for scripts if
+   * `sign_in_scripts` is true.
+   */
   readonly nonce: string;
   /** The logo and colors of the page. Missing if `branding` is not set. */
   readonly branding?: BrandingView;
@@ -110,7 +113,7 @@ export interface SignInSettings {
   readonly mountPath: string;
   /**
    * The path of the application's first page, as browsers request it. Users go there after signing
-   * out.
+   * out, and after signing in if the page has no valid `return_to`.
    */
   readonly home: string;
 }

@@ -9,8 +9,8 @@ interface Prefetched {
 }
 
 /**
- * The maximum number of permissions to read together with an account: the first ones that the
- * server has looked up.
+ * The maximum number of permissions to read together with an account. These are the first ones that
+ * the server has looked up.
  */
 const MOST_NAMES = 16;
 
@@ -53,7 +53,10 @@ export class PrefetchedPermissions {
     return null;
   }
 
-  /** Forgets the kept permissions. Call this method when the permissions of an account change. */
+  /**
+   * Forgets the permissions that were kept for the current check. Call this method when the
+   * permissions of an account change.
+   */
   forget(): void {
     const together = readsTogether();
     if (together !== null) together.beside = null;

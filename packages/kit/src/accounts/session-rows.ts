@@ -2,8 +2,8 @@ import type { Database, Migration, SqlConnection } from '@portico/sql';
 import type { Authentication, AuthorizationServer, PersonReference } from 'portico';
 
 /**
- * A row of the sessions table. It contains only a hash of the session's id. The id itself is stored
- * only in the browser.
+ * A row of the sessions table. The session's id is stored only as a hash. The id itself is only in
+ * the browser.
  */
 export interface StoredSession {
   readonly idHash: string;
@@ -20,16 +20,16 @@ export interface StoredSession {
 }
 
 /**
- * The maximum number of expired sessions that one cleanup removes. A cleanup runs after every
- * `INSERTS_PER_SWEEP` new sessions, so that the table stays small.
+ * The maximum number of expired sessions that one cleanup removes. Each process runs a cleanup once
+ * for every `INSERTS_PER_SWEEP` new sessions, so that the table stays small.
  */
 const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;
 
 /**
- * Tells the authorization server that sessions have ended. Call this function in the transaction
- * that removes the sessions. A session is identified by its secret. Returns a function that you
- * must call after the commit.
+ * Tells the authorization server that one session, or all sessions of a user, have ended. Call this
+ * function in the transaction that removes the sessions. A session is identified by its secret.
+ * Returns a function that you must call after the commit.
  */
 export type TellsEnd = AuthorizationServer['sessionEndedIn'];
 
@@ -64,7 +64,8 @@ export class SessionRows {
     const signedIn = authentication === null ? null : JSON.stringify(authentication);
     const { provider = null, id = null } = person ?? {};
     const hasEnded = replaced !== null && replaced.secret !== secret;
-    // Before the session is stored, because an error must not lose a stored session.
+    // Remove expired sessions before the session is stored. Otherwise, an error here would lose a
+    // stored session.
     this.#inserts += 1;
     if (this.#inserts % INSERTS_PER_SWEEP === 0) await this.#sweep(now);
     const committed = await this.#database.transaction(async (connection) => {

@@ -13,9 +13,12 @@ import {
 } from '../http/cookies.ts';
 import { SessionRows, type StoredSession, type TellsEnd } from './session-rows.ts';
 
-/** The minimum time between two extensions of a session, in milliseconds. */
+/**
+ * The minimum time between two extensions of a session, in milliseconds. For a short session, half
+ * of its lifetime is used instead.
+ */
 const SLIDE_AFTER = 3_600_000;
-/** How long a session without a signed-in user lasts after its last use, in seconds. */
+/** How long a session without a signed-in user lasts at most after its last use, in seconds. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
 /** Stores sessions in the database, so that they survive a restart and all processes share them. */

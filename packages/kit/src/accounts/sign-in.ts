@@ -150,14 +150,15 @@ function countedByNetwork(account: string, address: string | null): Counted {
 }
 
 /**
- * Counts the attempts from a known browser separately, so that other users on the same network
- * cannot slow them down.
+ * Counts the attempts from all known browsers of an account together, and separately from other
+ * attempts, so that other users on the same network cannot slow them down.
  */
 function countedByBrowser(account: string, address: string | null): Counted {
   const known = JSON.stringify(['known', account]);
   return {
     keys: [{ key: known, free: FREE_FAILURES.account }],
-    // One queue for each network: with many accounts, a network must not get many turns.
+    // Use one queue for each network. Otherwise, a network that uses many accounts would get many
+    // turns.
     caller: JSON.stringify(['known', findNetwork(address)]),
   };
 }

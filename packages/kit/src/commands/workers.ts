@@ -56,8 +56,8 @@ export class Workers {
   /** The workers that accept requests. Workers that are still starting are not included. */
   readonly #listening = new WeakSet<Worker>();
   /**
-   * The old workers after SIGHUP. Each one already has its replacement, so no worker is started
-   * when it ends.
+   * The old workers after SIGHUP. `#replaceAll` starts the replacement of each one, so no other
+   * worker is started when it ends.
    */
   readonly #replaced = new WeakSet<Worker>();
   #isStopping = false;
@@ -75,8 +75,8 @@ export class Workers {
   }
 
   /**
-   * Starts the workers. Resolves when all of them have stopped. Fails if a worker ends before it
-   * accepts requests.
+   * Starts the workers. Resolves when all of them have stopped. Fails if, during the start, a
+   * worker ends before it accepts requests.
    *
    * @param says The line to print when the workers are asked to stop.
    */

@@ -3,9 +3,9 @@ import { canonicalAddress } from 'portico/extension';
 /**
  * Returns the client's IP address in canonical form, or null if it is unknown. Each proxy appends
  * its caller's address to `X-Forwarded-For`. With N trusted proxies, the Nth entry from the end is
- * therefore correct, and earlier entries may be forged. If the Nth entry is not an address, returns
- * the address of the connection. Otherwise, a client could send a different text with each request
- * and look like a new client each time.
+ * therefore correct, and earlier entries may be forged. If the Nth entry is missing or is not an
+ * address, returns the address of the connection. Otherwise, a client could send a different text
+ * with each request and look like a new client each time.
  */
 export function resolveClientAddress(
   request: Request,

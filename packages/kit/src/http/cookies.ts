@@ -3,7 +3,7 @@ import { cookieNameBelow, sentCookies } from 'portico/extension';
 
 const RANDOM_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** Returns 256 random bits in base64url, for a cookie. */
+/** Returns 256 random bits in base64url. */
 export function randomValue(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -185,7 +185,7 @@ const REFUSAL = {
   detail: 'these scopes are unknown, or not registered for this client',
 };
 
-/** Returns the error texts for a server with several resources. */
+/** Returns the error texts for a server with configured resources. */
 function refusalAt(audience: string | null): typeof REFUSAL {
   return {
     refusal:
@@ -198,8 +198,9 @@ function refusalAt(audience: string | null): typeof REFUSAL {
 }
 
 /**
- * Returns the requested scopes. If the parameter `scope` is missing, returns all scopes that the
- * client may have at this resource, except `openid`.
+ * Returns the requested scopes, without those that the server drops for this client. If the
+ * parameter `scope` is missing, returns all scopes that the client may have at this resource,
+ * except `openid`.
  */
 function requireScope(
   parameters: Parameters,

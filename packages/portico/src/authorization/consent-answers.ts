@@ -63,9 +63,9 @@ export class ConsentAnswers {
   /**
    * Records the visitor's first decision, and responds to the client.
    *
-   * If the visitor sends the same decision again within `code_ttl`, redirects to the client again.
-   * If the person must first visit a page of the host, the consent request stays open. Throws a
-   * page error if the visitor has no consent request to answer.
+   * If the visitor sends the same decision again within the lifetime of the code, redirects to the
+   * client again. If the person must first visit a page of the host, returns this page and records
+   * nothing. Throws a page error if the visitor has no consent request to answer.
    */
   async complete(
     requestId: string,
@@ -94,6 +94,8 @@ export class ConsentAnswers {
    *
    * - The earlier authorization `prior` has ended, or no longer covers the request.
    * - The person must first visit a page of the host.
+   * - The person may no longer grant any of the scopes.
+   * - The consent request was answered, ended or expired in the meantime.
    */
   async completeWithPrior(
     pending: ConsentRequest,
@@ -115,13 +117,13 @@ export class ConsentAnswers {
 
   /**
    * Records the first decision. Returns null if the consent request was answered, ended or expired
-   * in the meantime.
+   * in the meantime, or if the store blocks the new authorization.
    *
    * With `prior`, the person sees no consent page. The method then also returns null in these
    * cases:
    *
    * - The earlier authorization has ended, or no longer covers the request.
-   * - The person may no longer grant the scopes.
+   * - The person may no longer grant any of the scopes.
    */
   async #answerFirst(
     pending: ConsentRequest,
@@ -179,8 +181,9 @@ export class ConsentAnswers {
   /**
    * Responds to a visitor who sends the same decision again. After a double click, the browser
    * waits only for the second response. If the authorization code has not been used, replaces it,
-   * so that only one code is valid. Returns null if there is no earlier decision, or if it was
-   * different.
+   * so that only one code is valid. If it has been used, responds with an error. Returns null if
+   * there is no earlier decision, if it was different or too long ago, or if no authorization with
+   * these scopes is active.
    */
   async #answerAgain(
     saved: ConsentRequest,
@@ -199,7 +202,7 @@ export class ConsentAnswers {
     const { clientId } = saved;
     const person = visitor.user.reference;
     // If the person's permissions have changed or the person has checked other boxes, these scopes
-    // differ from those of the first answer. No authorization then has these scopes.
+    // differ from those of the first answer. `replaceCode` then finds no authorization.
     const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
     const scopes = chosenScopes(saved, held, isChecked);
     const code = newCode(id);

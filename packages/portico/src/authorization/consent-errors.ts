@@ -5,8 +5,8 @@ import { AuthorizationPageError } from '../errors.ts';
 
 /**
  * Returns an error page for a visitor who cannot answer the consent request. The visitor may not be
- * the user who started the request, so the page does not say what happened to it. `detail` appears
- * only in the log.
+ * the user who started the request, so the page does not say what happened to it. `detail` is for
+ * the log. Only in development, the page shows it too.
  */
 export function notAnswerable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.not_answerable'), detail);

@@ -31,7 +31,10 @@ export interface ConsentView extends ShownLook {
    * What the page says about an unverified client. Null for a client that an operator registered.
    */
   readonly unverified: Unverified | null;
-  /** Whether the client's name looks like the server's name. */
+  /**
+   * Whether users could mistake the client for this server, because its name looks like the
+   * server's name. For an unverified client, part of its name is enough.
+   */
   readonly namedLikeServer: boolean;
   /** The person who is signed in. */
   readonly person: ShownPerson;
@@ -40,9 +43,12 @@ export interface ConsentView extends ShownLook {
    * scopes in `addableGroups` are not included.
    */
   readonly scopes: readonly ShownScope[];
-  /** The scopes in `scopes` that this person has not allowed this client before. */
+  /** The scopes in `scopes` that are not in `grantedScopes`. */
   readonly newScopes: readonly ShownScope[];
-  /** The scopes in `scopes` that this person has already allowed this client. */
+  /**
+   * The scopes in `scopes` that this person has already allowed this client. Always empty, unless
+   * clients may request the API's scopes step by step.
+   */
   readonly grantedScopes: readonly ShownScope[];
   /** The scopes in `newScopes`, grouped under headings. */
   readonly newGroups: readonly ShownScopeGroup[];
@@ -60,9 +66,15 @@ export interface ConsentView extends ShownLook {
   readonly resource?: string;
   /** How long the client keeps its access. */
   readonly lasts: AccessLasts;
-  /** The path of the page where the person can revoke access. */
+  /**
+   * The path of the page where the person can revoke access. If the server has no such page, the
+   * path of the application's home page.
+   */
   readonly applicationsPath: string;
-  /** The host that the authorization response goes to, as the page shows it. */
+  /**
+   * Where the authorization response goes, as the page shows it: a host, the scheme of an
+   * application, or for an unverified client a text such as "a program on this computer".
+   */
   readonly redirectHost: string;
   /** The value of the hidden field `request_id` in the consent form. */
   readonly requestId: string;

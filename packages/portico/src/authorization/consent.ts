@@ -82,9 +82,9 @@ export class Consent {
       const response = await this.#answers.completeWithPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
-    // At this point, there are two possibilities. Either the person opened the same page twice, and
-    // the other page saved the request first. Or the earlier authorization has ended or no longer
-    // covers the request.
+    // There are two possibilities. Either the person opened the same page twice, and the other page
+    // saved the request first. Or the server cannot use the earlier authorization, for example
+    // because it has ended, or because the person must first visit a page of the host.
     const presented = await this.present(requestId, visitor);
     if (presented === null)
       throw notAnswerable('the consent request was removed before its page could be shown');
@@ -111,7 +111,8 @@ export class Consent {
 
   /**
    * Returns an earlier authorization in which the person has already allowed all of these scopes.
-   * Returns null if the server must show the consent page.
+   * Returns null if no such authorization can be used, or if the browser did not open this URL as
+   * a page.
    */
   async #findPrior(
     asked: AuthorizationRequest,
@@ -125,8 +126,8 @@ export class Consent {
   }
 
   /**
-   * Saves a request when it first reaches the consent page. The person must answer within
-   * `consent_ttl` seconds. Returns null if a request with this id already exists.
+   * Saves a request. The person must answer within `consent_ttl` seconds. Returns null if a request
+   * with this id already exists.
    */
   async #save(
     request: AskedRequest & Partial<Pick<ConsentRequest, 'outcome'>>,

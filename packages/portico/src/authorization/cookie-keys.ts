@@ -27,8 +27,8 @@ export class CookieSealer implements Sealer {
   readonly #known = new Map<number, string>();
 
   /**
-   * `lifetime` is how long encrypted data can still be decrypted, in milliseconds. The store keeps
-   * each key for this long after the key's last use.
+   * `lifetime` is how long encrypted data must stay readable, in milliseconds. The store keeps each
+   * key for at least this long after the key's last use.
    */
   constructor(store: CookieKeyRecords, clock: () => number, lifetime: number) {
     this.#store = store;

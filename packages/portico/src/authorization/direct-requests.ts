@@ -11,8 +11,8 @@ import type { SentParameters } from './waiting-requests.ts';
 export interface DirectRequests {
   /**
    * Returns the id of the stored request that these parameters refer to. Returns null if they do
-   * not refer to a request on this server. Throws a page error if they contain more than one
-   * reference.
+   * not refer to a request on this server. Throws a page error if the reference is not valid, or if
+   * they contain more than one reference.
    */
   idOf(parameters: Parameters): string | null;
   /**
@@ -44,7 +44,10 @@ export function getIndirectRefusal(
   return null;
 }
 
-/** Returns the error page for a browser that sends a reference to an unknown request. */
+/**
+ * Returns the error page for a browser that sends a reference that is not valid, or that refers to
+ * an unknown, used or expired request.
+ */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

@@ -11,7 +11,10 @@ import { addedScopes, choicesFor, usableScopes } from './scope-choices.ts';
 export interface ScopesToAsk {
   /** The scopes that the person may grant. */
   readonly scopes: readonly string[];
-  /** The scopes that the person has already allowed this client for this resource. */
+  /**
+   * The scopes that the person has already allowed this client for this resource. Always empty,
+   * unless clients may request the resource's scopes step by step.
+   */
   readonly before: readonly string[];
 }
 
@@ -92,7 +95,7 @@ const NOTHING: readonly string[] = [];
 
 /**
  * Whether the person may grant at least one of the requested scopes. Ignores scopes that come only
- * from an earlier authorization.
+ * from an earlier authorization, and scopes that the person can add.
  */
 export function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
   return held.some((name) => scopes.includes(name));

@@ -40,9 +40,9 @@ export async function readOwnIdToken(server: Server, text: string): Promise<OwnI
 }
 
 /**
- * Returns the `sub` of an `id_token_hint`, or null if the text is not a JWT. Does not verify the
- * token. Use this function only where a forged hint gains the client nothing (OpenID Connect Core
- * section 3.1.2.1).
+ * Returns the `sub` of an `id_token_hint`. Returns null if the text is not a JWT or has no `sub`.
+ * Does not verify the token. Use this function only where a forged hint gains the client nothing
+ * (OpenID Connect Core section 3.1.2.1).
  */
 export function subjectOfHint(idToken: string): unknown {
   return parsed(idToken)?.payload['sub'] ?? null;

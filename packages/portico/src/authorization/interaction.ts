@@ -4,15 +4,16 @@ import type { Details } from '../store/grant.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 
 /**
- * A step that takes place on a page of the host before the consent page, for example a new sign-in.
+ * A step on a page of the host, for example a new sign-in. The server sends the browser there
+ * before the consent page, or after the person allows the request.
  */
 export interface Interaction {
   /** Returns the next step for a request that has passed every check. */
   next(asked: AuthorizationRequest, visit: InteractionVisit): Promise<InteractionStep>;
   /**
-   * Returns the next step when the person allows the request. By then, time has passed since the
-   * consent page was shown, and the browser may have a different session. `shown` contains the
-   * details that `next` returned.
+   * Returns the next step when the person allows the request, or when an earlier authorization
+   * covers it. If the consent page was shown, time has passed since then, and the browser may have
+   * a different session. `shown` contains the details that `next` returned.
    */
   confirm(shown: ConsentRequest, request: Request): Promise<ConfirmedStep>;
   /**
@@ -42,8 +43,8 @@ export interface InteractionVisit extends Received {
  *
  * - `page`: the browser goes to a page of the host, which sends it back afterwards.
  * - `refusal`: the client gets an error response.
- * - `details`: the person sees the consent page. The server stores the details with the request
- *   until the person answers.
+ * - `details`: the person sees the consent page, unless an earlier authorization covers the
+ *   request. The server stores the details with the request until the person answers.
  */
 export type InteractionStep = ConfirmedStep | { readonly refusal: OAuthError };
 

@@ -18,8 +18,8 @@ export interface ShownScope {
   /** A longer explanation of the scope, or null. */
   readonly description: string | null;
   /**
-   * The name of the scope's checkbox in the form. If the form contains this field with any value,
-   * the box is checked. Missing if the person cannot choose the scope.
+   * The name of the scope's checkbox in the form. If the form contains this field with a value that
+   * is not empty, the box is checked. Missing if the person cannot choose the scope.
    */
   readonly field?: string;
 }

@@ -74,7 +74,10 @@ export function isSilent(parameters: Parameters): boolean {
   return values.size === 1 && values.has('none');
 }
 
-/** Throws if `prompt` is exactly `none`, because the server always asks for consent. */
+/**
+ * Throws if `prompt` is exactly `none`, because the server always asks for consent. A feature can
+ * replace this check.
+ */
 export function refuseSilent(parameters: Parameters): void {
   if (!isSilent(parameters)) return;
   throw new OAuthError(

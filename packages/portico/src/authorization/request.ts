@@ -45,7 +45,10 @@ export interface AskedAccess {
 export interface PutRequest {
   readonly parameters: Parameters;
   readonly direct: boolean;
-  /** When the request first arrived. Missing for a new request. */
+  /**
+   * When the request first arrived, and whether the browser was already on a page of the host.
+   * Missing for a new request.
+   */
   readonly received?: Received | undefined;
 }
 
@@ -71,8 +74,9 @@ export class RequestChecks {
    * Checks a request that arrived through a browser. Throws a page error if the server cannot
    * safely send the response to a redirect URI (AS-7.4).
    *
-   * `person` is null if no person is signed in. In that case, the server fetches no client document
-   * and redirects only to clients that an operator registered (RFC 9700 section 4.11.2).
+   * `person` is null as long as the server has not found out who is signed in. In that case, this
+   * method fetches no client document, and the caller must send errors only to clients that an
+   * operator registered (RFC 9700 section 4.11.2).
    */
   async check(
     put: PutRequest,
@@ -133,7 +137,10 @@ export class RequestChecks {
     };
   }
 
-  /** Returns the parameters to store until a person answers the request. */
+  /**
+   * Returns the parameters to store while the request waits for a sign-in, or after a client has
+   * pushed it.
+   */
   kept(parameters: Parameters): SentParameters {
     return sentParameters(parameters, {
       further: furtherParameters(this.#additions),

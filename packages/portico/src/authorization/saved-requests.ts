@@ -60,7 +60,9 @@ export class SavedRequests {
 
   /**
    * Returns the request if this visitor has seen it on the consent page, even if it has already
-   * been answered. Returns null if no request with this id was saved.
+   * been answered. Returns null if no request with this id was saved. Throws a page error for
+   * another browser session or another person. In the case of another person, also ends the
+   * request.
    */
   async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const { store } = this.#server;
@@ -93,7 +95,9 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the error for a request that was answered, ended or expired after Portico had read it.
+   * Call this if a request could not be changed, because it had changed after Portico read it. If
+   * the request was answered, has ended or has expired, throws a page error that says so. Otherwise
+   * returns an error for the other causes, so the caller throws it.
    */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
@@ -103,9 +107,10 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the client as the consent page described it. Throws unless the client still has this
-   * redirect URI and at least one of the shown scopes. Skips both checks for a document client,
-   * because its document may change at any time.
+   * Returns the client as the consent page described it. Throws a page error if the client is
+   * revoked or refused, or must now send its requests directly. Also throws unless the client still
+   * has this redirect URI and at least one of the requested scopes that the page showed. Skips
+   * these last two checks for a document client, because its document may change at any time.
    */
   async requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
@@ -122,7 +127,8 @@ export class SavedRequests {
     responseModes.of(saved);
     const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null) throw notAnswerable(`the client ${clientId} is refused: ${refusal}`);
-    // Ignore requirements that the client's document has added since the consent page was shown.
+    // Ignore the requirements in a client's document, because the document may have added them
+    // since the consent page was shown.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);

@@ -37,9 +37,9 @@ export function choicesFor(
 }
 
 /**
- * Returns those of the scopes that the client can use. If the request names no key, leaves out
- * scopes that require a bound token, because the client could not exchange a code with these scopes
- * without a proof.
+ * Returns the scopes that the client can use. If the request contains no key, leaves out scopes
+ * that require a bound token, because a client that proves no key could not exchange a code with
+ * these scopes.
  */
 export function usableScopes(
   names: readonly string[],

@@ -2,13 +2,14 @@ import type { Parameters } from '../parameters.ts';
 import type { Server } from '../server.ts';
 
 /**
- * Reads the hints for the sign-in page from an authorization request (OpenID Connect Core section
- * 3.1.2.1). Portico ignores an invalid hint and never refuses a request because of one.
+ * Reads the hints for the sign-in page and the language of pages from an authorization request
+ * (OpenID Connect Core section 3.1.2.1). Portico ignores an invalid hint and never refuses a
+ * request because of one.
  */
 
 /**
- * The maximum length of a hint, in characters. An email address cannot be longer (RFC 3696, erratum
- * 1690).
+ * The maximum length of a `login_hint`, in characters. An email address cannot be longer (RFC 3696,
+ * erratum 1690).
  */
 const LONGEST_HINT = 254;
 const LONGEST_LOCALES = 200;

@@ -121,8 +121,8 @@ export class SignInNotes {
 }
 
 /**
- * Returns the `request_id` in this URL. Returns null if the URL is not the authorization
- * endpoint's.
+ * Returns the `request_id` in this relative URL. Returns null if the URL has another path than the
+ * authorization endpoint, or if it is absolute.
  */
 function requestIdIn(returnTo: string | null | undefined, authorizePath: string): string | null {
   const here = 'https://host.invalid';

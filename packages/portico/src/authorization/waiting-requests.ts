@@ -95,8 +95,8 @@ export class WaitingRequests {
   readonly #server: Server;
   readonly #prefix: string;
   /**
-   * The attributes of the cookies. Browsers send these cookies only to the authorization endpoint,
-   * because they would waste space in other requests.
+   * The attributes of the cookies. Their `Path` is the authorization endpoint, because the cookies
+   * would waste space in other requests.
    */
   readonly #attributes: string;
 
@@ -108,8 +108,9 @@ export class WaitingRequests {
   }
 
   /**
-   * Keeps a request for `consent_ttl` seconds. Throws a page error if the request is too long for a
-   * cookie and does not fit in the store's budget.
+   * Keeps a request until `consent_ttl` seconds after it first arrived. Removes the browser's
+   * oldest waiting requests if there are too many. Throws a page error if the request is too long
+   * for a cookie and does not fit in the store's budget.
    */
   async begin(request: Request, waits: RequestToWait): Promise<BegunWaiting> {
     const { requestId = randomToken() } = waits;
@@ -149,8 +150,8 @@ export class WaitingRequests {
 
   /**
    * Returns `Set-Cookie` headers that remove this browser's oldest waiting requests if there are
-   * too many. Never removes the request with this id. `begin` cannot count the waiting requests if
-   * another site posts the form, because the browser then sends no cookies.
+   * too many, and its expired ones. Never removes the request with this id. `begin` cannot count
+   * the waiting requests if another site posts the form, because the browser then sends no cookies.
    */
   async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
     const name = this.#prefix + requestId;
@@ -228,8 +229,8 @@ export class WaitingRequests {
 }
 
 /**
- * Returns the names of the cookies to remove so that a new cookie of this size fits. Removes
- * unreadable cookies first, then the oldest.
+ * Returns the names of the cookies to remove so that a new cookie of this size fits. Always removes
+ * unreadable and expired cookies, and then the oldest ones if there is too little space.
  */
 function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
   const createdAt = ({ opened }: WaitingCookie) => opened?.createdAt ?? 0;

@@ -205,7 +205,7 @@ export class ClientAuthentication {
 
   /**
    * `paths` are the paths of the endpoint. The audience of an assertion may be the URL of any of
-   * these paths.
+   * these paths, or the issuer.
    */
   constructor(
     server: Server,

@@ -45,7 +45,7 @@ export interface ClientChanges {
    * grant stop working until you add the grant again.
    */
   readonly removeGrants?: readonly string[];
-  /** The new public keys (RFC 7517). Only for a client that authenticates with keys. */
+  /** The new public keys (RFC 7517). Only for a client that already authenticates with keys. */
   readonly jwks?: unknown;
   /** The `https` URL where the client publishes its keys. Use it instead of `jwks`. */
   readonly jwksUri?: string;
@@ -63,7 +63,10 @@ export interface ClientChanges {
   readonly logoUri?: string;
 }
 
-/** Returns the client after these changes. Throws if the result is not a valid registration. */
+/**
+ * Returns the client after these changes, but without its website and logo, which `ClientUpdates`
+ * adds. Throws if the result is not a valid registration.
+ */
 export async function changedClient(
   client: Client,
   changes: ClientChanges,
@@ -149,8 +152,9 @@ function list(
 }
 
 /**
- * Throws if the changed client lacks a grant or a redirect URI that a registration adds by default.
- * Otherwise, `checkRegistration` would add back the value that the caller removed.
+ * Throws if the changed client has no grant, or if its grants and redirect URIs do not fit
+ * together. Call this before `checkRegistration`, which would otherwise add the default grants
+ * again, although the caller removed them.
  */
 function requireWhole(
   redirectUris: readonly string[],
@@ -191,7 +195,10 @@ function bringsKeys({
   return jwks !== undefined || jwksUri !== undefined || algorithm !== undefined;
 }
 
-/** Returns the changed client's keys as registration fields, or null for a client without keys. */
+/**
+ * Returns the changed client's keys or workload as registration fields. Returns null for a client
+ * that has neither.
+ */
 function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean): NamedKeys | null {
   if (bringsKeys(changes) && !takesKeys) throw new RegistrationError(NO_KEYS);
   if (keys === null || keys.workload !== undefined) {

@@ -8,8 +8,9 @@ import type { Client, ClientKeys } from '../store/client.ts';
  */
 export interface ClientSource {
   /**
-   * Whether this id can be the URL of a client's document. The server fetches the document only for
-   * a signed-in person or for a client that pushes a request.
+   * Whether this id can be the URL of a client's document. The server reads the client's metadata
+   * from the document only for a signed-in person or for a client that pushes a request. To
+   * authenticate a client, it may fetch the document again, but reads only the keys.
    */
   names(clientId: string): boolean;
   /** Throws a page error if the server refuses a client with this id. Fetches nothing. */
@@ -21,8 +22,8 @@ export interface ClientSource {
   refusal(url: string): string | null;
   /**
    * Returns the client with the metadata from its document, even if the client is revoked. Fetches
-   * the document if the stored copy is missing or stale. Throws a page error if the document is not
-   * valid.
+   * the document if the client is not revoked and the stored copy is missing, stale or not usable.
+   * Throws a page error if the document is not valid or cannot be fetched.
    */
   find(clientId: string, forWhom: FetchedFor, scopes: readonly string[]): Promise<Client>;
   /**
@@ -58,8 +59,8 @@ export function getTokens(arrivals: readonly ClientArrival[]): ArrivalTokens | n
 
 /**
  * Whether the id is a URL (draft-ietf-oauth-client-id-metadata-document-02 section 7.1). Portico
- * never creates or imports a client whose id is a URL. Such a client always comes from a
- * `ClientSource`.
+ * never registers or imports a client whose id is a URL. Such a client comes from a `ClientSource`,
+ * or an operator blocked its URL before the first use.
  */
 export function isClientUrl(clientId: string): boolean {
   return clientId.startsWith('https://');

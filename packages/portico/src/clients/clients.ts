@@ -28,8 +28,8 @@ export interface RegisteredClient {
   /** The stored client. */
   readonly client: Client;
   /**
-   * The client's secret: 256 random bits, base64url. Null for a public client and for a client with
-   * keys.
+   * The client's secret: 256 random bits, base64url. Null for a public client, for a client with
+   * keys or a workload, and for a client that already existed.
    */
   readonly secret: string | null;
 }
@@ -49,7 +49,10 @@ export type UpdateClient = Clients['update'];
 
 /** What happened when a client was revoked. */
 export interface RevokedClient {
-  /** The client before the revocation. */
+  /**
+   * The client before the revocation. If the server had not stored the client, this is the revoked
+   * client that it has now stored.
+   */
   readonly client: Client;
   /**
    * Whether the server had stored the client before the revocation. This is false for a document
@@ -263,7 +266,8 @@ export class Clients {
   /**
    * Unblocks the URL of a document client. The client works again after the server has fetched its
    * document again. Its earlier authorizations stay revoked. Throws a RegistrationError if the
-   * client is unknown, is not a document client, or is not blocked.
+   * client is unknown, is not a document client, or is not blocked. Also throws if the server has
+   * no feature for client documents.
    */
   async unblock(url: string, acting?: Acting): Promise<void> {
     const client = await this.#requireKnown(url);
@@ -309,10 +313,7 @@ export class Clients {
     return { client: { ...client, ...siteUri, ...logoHash }, secret, logo };
   }
 
-  /**
-   * Blocks this URL by storing a revoked client for it. The server has never fetched the client's
-   * metadata.
-   */
+  /** Blocks this URL by storing a revoked client for it, without the metadata from a document. */
   async #block(url: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
     const now = clock();

@@ -26,7 +26,7 @@ export interface AssertionCredentials {
   readonly method: 'assertion';
   /** The value of `client_assertion_type`. */
   readonly type: string;
-  /** The client id. Empty if neither the form nor the assertion contains one. */
+  /** The client id. Empty if the form contains none and it cannot be read from the assertion. */
   readonly clientId: string;
   /** The parsed assertion, or the error if it cannot be parsed. */
   readonly assertion: Jws | JwsError;
@@ -51,8 +51,8 @@ export interface SecretCredentials {
 /**
  * Reads the client credentials in a request (RFC 6749 sections 2.3.1 and 3.2.1). Also reads
  * assertions (RFC 7521 section 4.2) if the server accepts them. Throws `invalid_client` if the
- * credentials are missing or malformed. Throws `invalid_request` if the request contains
- * credentials twice.
+ * client id is missing or the credentials are malformed. Throws `invalid_request` if the request
+ * contains credentials twice, or two different client ids.
  */
 export function readCredentials(
   request: Request,

@@ -3,12 +3,15 @@ import type { Client } from '../store/client.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
 
 /**
- * The fields that an update changed, by their RFC 7591 names. A key is described by its id and
- * thumbprint.
+ * The fields that an update changed, by their names in client metadata (RFC 7591). A change of the
+ * logo is in `logo_sha256`. A key is described by its thumbprint, and by its id if it has one.
  */
 export type FieldChanges = Readonly<Record<string, FieldChange>>;
 
-/** The values of a field before and after an update. Null means that the field has no value. */
+/**
+ * The values of a field before and after an update. Null or an empty list means that the field has
+ * no value.
+ */
 export interface FieldChange {
   /** The field's value before the update. */
   readonly before: FieldValue;
@@ -18,7 +21,10 @@ export interface FieldChange {
 
 type FieldValue = string | readonly string[] | null;
 
-/** The client fields to compare, with their names from RFC 7591 section 2. */
+/**
+ * The client fields to compare, with their names in client metadata (RFC 7591 section 2). Only
+ * `logo_sha256` is Portico's own name.
+ */
 const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldValue])[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris],

@@ -17,9 +17,12 @@ export async function firstWithKey(
 }
 
 /**
- * Returns the algorithm that signs the client's ID tokens. Throws if the server has no key for this
- * algorithm. `preferred` lists the algorithms that the client's profile allows. Null means that
- * every algorithm is allowed.
+ * Returns the algorithm that signs the client's ID tokens. If an algorithm is requested, throws if
+ * it is unknown, if the server has no key for it, or if the client cannot get ID tokens. If none is
+ * requested, returns the first of `preferred` for which the server has a key, or throws if it has
+ * no such key. If `preferred` is null or the client does not have the scope `openid`, returns RS256
+ * without looking for a key. `preferred` lists the algorithms that the client's profile allows.
+ * Null means that every algorithm is allowed.
  */
 export async function checkAlgorithm(
   requested: string | undefined,

@@ -20,7 +20,7 @@ import type { ClientKeys } from '../store/client.ts';
  */
 const MOST_KEPT = 10;
 const MOST_CHARACTERS = 4000;
-/** The maximum number of keys in a set that the server fetches from a client's URL. */
+/** The maximum number of keys in a set that the server reads, for example from a client's URL. */
 const MOST_PUBLISHED = 50;
 
 /** The key fields in a client's metadata (RFC 7591 section 2). */
@@ -96,16 +96,16 @@ function readOrRefuse(jwk: unknown): PublicKey | null {
 }
 
 /**
- * Returns the keys in the set that can verify signatures. Leaves out weak keys. Returns null if the
- * value is not a key set.
+ * Returns the keys in the set that can verify signatures. Leaves out keys that must not be used,
+ * for example weak keys. Returns null if the value is not a key set or has too many keys.
  */
 export function readKeySet(value: unknown): readonly PublicKey[] | null {
   return sortKeySet(value)?.usable ?? null;
 }
 
 /**
- * Returns the keys in the set that can verify signatures, and what is wrong with its weak keys.
- * Returns null if the value is not a key set.
+ * Returns the keys in the set that can verify signatures, and what is wrong with the keys that must
+ * not be used. Returns null if the value is not a key set or has too many keys.
  */
 function sortKeySet(
   value: unknown,

@@ -70,7 +70,7 @@ const SHORTEST_PART = 4;
 
 /**
  * Returns the skeleton of a name, which represents how the name looks at a glance. Letters that
- * look alike become the same letter. Accents, case and spaces are removed.
+ * look alike become the same letter. Accents, case, spaces and punctuation are removed.
  */
 function buildSkeleton(name: string): string {
   const letters = Array.from(getLetters(name), (letter) => LATIN_FOR.get(letter) ?? letter);

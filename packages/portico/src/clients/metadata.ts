@@ -21,8 +21,8 @@ export function saysNothing(value: unknown): boolean {
 }
 
 /**
- * Returns the grants in `grant_types`. If this field is missing, returns only the default,
- * `authorization_code`.
+ * Returns the grants in `grant_types` that are in `offered`. If this field is missing, looks only
+ * for the default, `authorization_code`.
  */
 export function grantsNamed(
   named: readonly string[] | undefined,
@@ -33,8 +33,8 @@ export function grantsNamed(
 }
 
 /**
- * Returns the scopes in `scope`. If this field is missing, returns all scopes that the server
- * offers.
+ * Returns the scopes in `scope` that are in `offered`. If this field is missing or contains only
+ * `offline_access`, returns all of `offered`.
  */
 export function scopesNamed(
   scope: string | undefined,

@@ -25,9 +25,9 @@ export interface ClientRegistration {
    */
   readonly scopes?: readonly string[];
   /**
-   * The client's grant types. Defaults to `authorization_code` and `refresh_token` for a client
-   * with a redirect URI, even if the list contains only `introspection`. Add `introspection` to let
-   * the client use the introspection endpoint.
+   * The client's grant types. Add `introspection` to let the client use the introspection endpoint.
+   * If a client with a redirect URI has no grant type, or only `introspection`, it also gets
+   * `authorization_code` and `refresh_token`.
    */
   readonly grants?: readonly string[];
   /** Whether this is a public client, which cannot keep a secret. Default: false. */
@@ -70,8 +70,9 @@ export interface ClientRegistration {
    */
   readonly requirePushedAuthorizationRequests?: boolean;
   /**
-   * Whether all tokens of the client are bound to a key. If true, the client must prove in every
-   * request that it has this key (DPoP, RFC 9449), and `oauth_server:dpop` must not be off.
+   * Whether all tokens of the client are bound to a key. If true, the client must prove that it has
+   * this key when it gets tokens and when it uses them (DPoP, RFC 9449), and `oauth_server:dpop`
+   * must not be off.
    */
   readonly dpopBoundAccessTokens?: boolean;
   /**
@@ -114,8 +115,8 @@ type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
 /**
  * Checks a registration and adds its defaults. Throws a RegistrationError if the registration is
- * not valid. For an update, `before` is the existing client, so that its existing URLs are not
- * checked again.
+ * not valid. For an update, `before` is the existing client. Its redirect URIs, its workload and
+ * the port of its `jwks_uri` are then not checked again.
  */
 export async function checkRegistration(
   registration: ClientRegistration,

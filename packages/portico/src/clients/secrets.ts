@@ -5,7 +5,7 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/client.ts';
 
 /**
- * Whether a secret is empty or contains only spaces. The server never accepts such a secret. A
+ * Whether a secret is empty or contains only white space. The server never accepts such a secret. A
  * client that was imported from another server may have the hash of an empty secret, which anyone
  * could guess.
  */

@@ -12,8 +12,8 @@ export interface UpdatedClient {
   /** The client after the update. */
   readonly client: Client;
   /**
-   * The fields that the update changed, by their RFC 7591 names. Empty if the update changed
-   * nothing.
+   * The fields that the update changed, by their names in client metadata (RFC 7591). Empty if the
+   * update changed nothing.
    */
   readonly changes: FieldChanges;
 }

@@ -31,7 +31,7 @@ export interface Unverified {
 export interface Destination {
   /**
    * `site` is a website, `computer` is a program that listens on this computer, and `device` is an
-   * application with a scheme that only it uses.
+   * application with a private-use scheme.
    */
   readonly kind: 'site' | 'computer' | 'device';
   /**
@@ -138,12 +138,15 @@ function getHost(url: string): string {
 const LONGEST_NAME = 60;
 const GRAPHEMES = new Intl.Segmenter('en');
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/** Pages show names in quotes, so a name must not contain a closing quote. */
+/**
+ * Matches double quotes of all languages. Pages show names in quotes, so a name must not contain a
+ * closing quote.
+ */
 const QUOTES =
   /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
 /**
- * Matches all combining marks on a letter after the first two. A letter with more marks would cover
- * other lines.
+ * Matches three or more combining marks in a row. Pages show only the first two, because more marks
+ * would cover other lines.
  */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;

@@ -5,8 +5,9 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks the clients that authenticate with their own keys. Returns an empty list if there are no
- * such clients.
+ * Checks the clients that authenticate with their own keys, but fetches no keys that clients
+ * publish at a URL. Returns an empty list if there are no such clients, or if a migration is
+ * missing.
  */
 export async function examineClientKeys({
   application,
@@ -40,7 +41,7 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
 
 /**
  * Fetches and checks the keys that clients publish at a URL. Returns an empty list if no client
- * publishes keys.
+ * publishes keys, or if the server does not accept client keys.
  */
 export async function examinePublishedKeys(server: Subject['server']): Promise<readonly Finding[]> {
   if (!server.takesKeys) return [];
@@ -53,8 +54,8 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
 }
 
 /**
- * Returns the clients that have keys. Skips document clients, because Portico fetches their
- * documents again before use.
+ * Returns the active clients that authenticate with their own keys. Skips document clients, because
+ * Portico fetches their documents again before use.
  */
 function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
   return livingClients(

@@ -38,8 +38,9 @@ export async function examineResource(subject: Subject): Promise<readonly Findin
 }
 
 /**
- * Checks that clients can fetch the metadata of each API from the public address. Without the kit,
- * the application may not have mounted the endpoint for this metadata.
+ * Checks that clients can fetch the metadata of each API from the public address. Skips APIs whose
+ * metadata this process does not serve itself. Without the kit, the application may not have
+ * mounted the endpoint for this metadata.
  */
 export async function examinePublicResource(
   { application, server }: Subject,

@@ -56,7 +56,8 @@ type Examination = (
 
 /**
  * The doctor examines the store first, then APPLICATION, then SERVER, then PUBLISHED. The
- * examinations that features add run after APPLICATION or after SERVER.
+ * examinations that features add run after APPLICATION or after SERVER, except those of registered
+ * clients, which are part of `clients` in SERVER.
  */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],

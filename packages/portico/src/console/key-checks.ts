@@ -5,16 +5,16 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The age at which the doctor advises the operator to rotate a signing key, in milliseconds.
- * Standards such as NIST SP 800-57 recommend replacing signing keys after one to two years.
+ * The age at which the doctor advises the operator to rotate a signing key, in milliseconds. NIST
+ * SP 800-57 recommends using a private signing key for at most one to three years.
  */
 const OLD = 366 * 86_400_000;
 /** How far a key's time may be ahead of this machine's clock, in milliseconds. */
 const AHEAD = 86_400_000;
 
 /**
- * Reports staged keys, even unreadable ones, and keys that an operator must rotate or can remove.
- * Returns an empty list if there are no such keys.
+ * Reports staged keys, even unreadable ones, keys that were created while a clock was ahead, and
+ * keys that an operator must rotate or can remove. Returns an empty list if there are no such keys.
  */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
   const keys = await server.keys.list();

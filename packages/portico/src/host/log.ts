@@ -282,7 +282,10 @@ function inspectSafely(value: unknown): string {
 /** Formats an error with its causes, stacks and fields. */
 function describeFields(error: Error, depth: number): string {
   const { errors } = error as Partial<AggregateError>;
-  const fields = Object.entries({ ...error, ...(errors === undefined ? {} : { errors }) });
+  const fields = [
+    ...Object.entries(error),
+    ...(errors === undefined ? [] : [['errors', errors] as const]),
+  ];
   if (fields.length === 0) return describeError(error);
   const shown = fields.map(([key, inner]) => {
     // The code of an error, for example ECONNREFUSED, is not a secret.

@@ -45,7 +45,8 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
     // never be committed.
     { sql: `SET SESSION autocommit = 1, ${assign(WHOLE)}${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
-    // MySQL does not have these two settings. It limits only how long a statement waits for locks.
+    // MySQL does not have these settings. There, Portico's settings limit only how long a statement
+    // waits for locks.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
     { sql: `SET ${assign(GALERA)}`, isOptional: true },
   ];
@@ -54,7 +55,8 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
 function getLimits(seconds: number): readonly [string, string] {
   const whole = Math.ceil(seconds);
   // The cast is necessary because MySQL does not accept the result of LEAST as an integer. By
-  // default, a statement on a table that is being altered waits for a year.
+  // default, a statement on a table that is being altered waits for a day (MariaDB) or a year
+  // (MySQL).
   const [rows, tables] = ['innodb_lock_wait_timeout', 'lock_wait_timeout'].map(
     (name) => `, SESSION ${name} = CAST(LEAST(@@SESSION.${name}, ${whole}) AS UNSIGNED)`,
   );
@@ -66,8 +68,8 @@ function getLimits(seconds: number): readonly [string, string] {
 }
 
 /**
- * Opens MySQL or MariaDB through `mysql2`. Only this file imports `mysql2`, so applications that
- * use SQLite need not install it.
+ * Opens MySQL or MariaDB through `mysql2`. Loads `mysql2` only when it is needed, so applications
+ * that use SQLite need not install it.
  */
 export function openMysql(url: string, limits: PoolLimits & { readonly size: number }): Engine {
   const { statementTimeout } = limits;
@@ -84,7 +86,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
         charset: 'utf8mb4',
         supportBigNumbers: true,
       });
-      // This limits how long requests wait for a connection, because the driver's pool has no such
+      // Limits how long requests wait for a connection, because the driver's pool has no such
       // limit.
       const waiting = new Borrowing<PoolConnection>(
         limits.timer,
@@ -134,8 +136,9 @@ export function getFigures(pool: object): PoolFigures {
 }
 
 /**
- * Removes the option `resetOnRelease` from the URL, because a reset removes the session settings.
- * The driver prefers an option in the URL to one in the code.
+ * Returns the URL with the scheme `mysql:` and without the option `resetOnRelease`, because a reset
+ * removes the session settings. If the URL contains the option, the driver ignores the value
+ * `false` in the code. Throws if the URL is not usable.
  */
 function withoutReset(url: string): string {
   const address = URL.parse(url.replace(/^mariadb:/, 'mysql:'));
@@ -199,8 +202,8 @@ export async function ask(
 ): Promise<Answer> {
   return promised<Answer>((done) =>
     connection.query<Answer>({ sql, values: [...parameters], ...options }, (error, answer) => {
-      // The driver adds the statement with all values, which may be secrets. An application's log
-      // could contain it.
+      // The driver adds the statement with all values, which may be secrets and could appear in a
+      // log. So replace it with the statement without values.
       if (error instanceof Error) Object.assign(error, { sql });
       done(error, answer);
     }),
@@ -208,7 +211,10 @@ export async function ask(
 }
 
 interface ToldConnection extends PooledConnection {
-  /** Executes a statement whose effect on the session lasts until the connection ends. */
+  /**
+   * Executes a statement that configures the session for Portico. Unlike after a SET with
+   * `execute`, the connection is used again.
+   */
   tell(sql: string): Promise<unknown>;
 }
 

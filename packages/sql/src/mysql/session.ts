@@ -5,8 +5,7 @@ import { BEFORE, runsCode } from '../transaction-control.ts';
 export type SessionSetting = readonly [name: string, value: string];
 
 /**
- * The settings that decide what a statement means, and whether the statement affects all matching
- * rows.
+ * The settings that can change what a statement means or how many of the matching rows it affects.
  */
 export const WHOLE: readonly SessionSetting[] = [
   ['sql_mode', "'TRADITIONAL'"],
@@ -19,9 +18,9 @@ export const WHOLE: readonly SessionSetting[] = [
 ];
 
 /**
- * On a Galera node, the value 7 makes reads, UPDATE, DELETE, INSERT and REPLACE wait until the
- * commits of other nodes are applied. A node that has lost its cluster rejects reads, even if the
- * server's default allows them.
+ * On a Galera node, `wsrep_sync_wait = 7` makes reads, UPDATE, DELETE, INSERT and REPLACE wait
+ * until the commits of other nodes are applied. With `wsrep_dirty_reads = 0`, a node that has lost
+ * its cluster rejects reads, even if the server's default allows them.
  */
 export const GALERA: readonly SessionSetting[] = [
   ['wsrep_sync_wait', '7'],
@@ -47,7 +46,8 @@ export function restore(settings: readonly SessionSetting[]): string {
 }
 
 /**
- * Matches SET and USE. Does not match MariaDB's SET STATEMENT, which affects only one statement.
+ * Matches SET and USE. Does not match SET GLOBAL, which does not affect this session, or MariaDB's
+ * SET STATEMENT, which affects only one statement.
  */
 const SETS = new RegExp(String.raw`${BEFORE}(?:SET\b(?!\s+(?:STATEMENT|GLOBAL)\b)|USE\b)`, 'i');
 /** Matches a statement that takes or releases a named lock. The lock belongs to the session. */
@@ -72,8 +72,8 @@ export class SessionChanges {
   #isIdle: boolean | null = null;
 
   /**
-   * Whether a statement may have changed the isolation level, autocommit or the database, or has
-   * not released a named lock or ended its transaction.
+   * Whether a statement may have changed the settings or the database of the session, or may have
+   * left a named lock or a transaction open.
    */
   get remain(): boolean {
     return this.#isSet || this.#locks > 0 || this.#isIdle === false;
@@ -84,7 +84,10 @@ export class SessionChanges {
     return this.#isIdle;
   }
 
-  /** Records a statement of the session. */
+  /**
+   * Records whether a statement changes the session's settings, and which named locks it takes or
+   * releases.
+   */
   add(sql: string): void {
     const { sets, locks } = getEffect(sql);
     this.#isSet ||= sets;
@@ -95,7 +98,8 @@ export class SessionChanges {
 
   /** Runs a statement, and records whether it left a transaction open. */
   async watch<Answer>(sql: string, run: () => Promise<Answer>): Promise<Answer> {
-    // If the statement fails, the server does not report whether it left a transaction open.
+    // Assume that a transaction is open, because the server does not report it if the statement
+    // fails.
     if (runsCode(sql)) this.#isIdle = false;
     const answer = await run();
     this.#isIdle = isIdleAfter(answer);

@@ -19,7 +19,10 @@ export class PostgresBatch {
   readonly query_timeout: number;
   readonly #statements: readonly PostgresStatement[];
   readonly #searchPath: string | null;
-  /** Whether the next response belongs to the SET that was sent before the reads. */
+  /**
+   * Whether the next response belongs to the statement that was sent before the reads to set the
+   * `search_path`.
+   */
   #isSetting = false;
   /** The position of the read whose response arrives now. */
   #current = 0;

@@ -42,7 +42,8 @@ export function borrowPostgres(
   schema: string | null,
 ): Engine {
   const timeout = limits.statementTimeout ?? NO_LIMIT;
-  // The application chooses its pool's time limits. Only migrations set their own limits.
+  // Keep the time limits that the application has set on the server. Only a store without time
+  // limits, for example for migrations, turns them off in its transactions.
   const transactionTimes = limits.statementTimeout === null ? getTimes(limits) : null;
   const settings = {
     names: new StatementNames(schema),

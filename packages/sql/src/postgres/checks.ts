@@ -236,7 +236,7 @@ const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_cata
  * several connections at the same time. If one server process responds to several statements, the
  * reason may be a pooler in transaction mode. A store with fewer connections than statements looks
  * the same. The check is therefore repeated with slow statements, for which a pooler uses several
- * processes.
+ * processes. A server process that is older than this process also shows that there is a pooler.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

@@ -162,7 +162,10 @@ function getParser(client: PoolClient, type: number): (text: string) => unknown 
   return client.getTypeParser(type, 'text') as (text: string) => unknown;
 }
 
-/** Returns the statements that begin a transaction and set these limits, if there are any. */
+/**
+ * Returns the statements that begin a transaction and set its `search_path` and its time limits. If
+ * one of them is null, it is not set.
+ */
 function beginningWith(searchPath: string | null, times: Times | null): string {
   const statements = ['BEGIN ISOLATION LEVEL READ COMMITTED'];
   if (searchPath !== null) statements.push(`SET LOCAL search_path TO ${searchPath}`);
@@ -183,8 +186,8 @@ function beginningWith(searchPath: string | null, times: Times | null): string {
 export type Times = readonly [statement: number | string, idle: number | string];
 
 /**
- * Returns the server's time limits for a statement and for an idle transaction, in milliseconds.
- * This process ends an idle transaction before the server would.
+ * Returns the server's time limits for a statement and for an idle transaction, in milliseconds. 0
+ * means that there is no limit. This process ends an idle transaction before the server would.
  */
 export function getTimes({ statementTimeout, idleTimeout }: PoolLimits): readonly [number, number] {
   return [

@@ -39,8 +39,8 @@ export const POSTGRES: Dialect = {
   claimAndInsert,
   readsAreForGood: false,
   plansWithoutValues: true,
-  // Use a list, even for one element. The planner treats a column that is compared with one value
-  // as constant.
+  // Compare with a list of one element. If a column is compared with a single value, the planner
+  // treats the column as constant.
   isValue: (column) => `${column} = ANY(ARRAY[?])`,
   belowInIndex: (column, key) => ({
     sql: `${column} >= ? AND (${column}, ${key}) < (?, ?)`,

@@ -36,8 +36,8 @@ const TIME_OF_A_HOST = 2000;
 export const PG: Driver = { name: 'pg', least: '8.11' };
 
 /**
- * Opens PostgreSQL through `pg`. Only this file imports `pg`, so applications that use SQLite need
- * not install it.
+ * Opens PostgreSQL through `pg`. Loads `pg` only when it is needed, so applications that use SQLite
+ * need not install it.
  */
 export function openPostgres(
   url: string,

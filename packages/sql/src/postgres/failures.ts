@@ -10,7 +10,8 @@ import { isError } from '../is-error.ts';
 
 /** The meanings of SQLSTATE error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // The server is a standby, or a former primary that was told that another server has taken over.
+  // The server is a standby, or its transactions may only read, for example because it is a former
+  // primary.
   ['25006', 'read-only'],
   // A time limit or an administrator stopped the statement. Neither can stop a commit that waits
   // for its standby.
@@ -51,7 +52,7 @@ const REFUSALS: Remedies = [
     'correct the user, or allow it to connect from this machine (LOGIN, and pg_hba.conf)',
   ],
   [/^3D000$/, 'correct the name of the database, or create it (CREATE DATABASE)'],
-  // The SQLSTATE 42501 alone is not enough, because it may also be about a statement.
+  // Match the message, because the SQLSTATE 42501 may also be about a statement.
   [/^permission denied for database /, MISSING_PRIVILEGE],
   [/^SASL: .* password must be/, 'add the password, because the server requires one'],
   [/server does not support SSL/, 'enable SSL on the server, or remove sslmode from the URL'],
@@ -88,7 +89,7 @@ function meaningOfClass(code: unknown): Meaning | undefined {
 /**
  * Returns whether the statement was planned before the schema changed. The code 0A000 also means
  * that the server does not support a statement. Only the name of the server's function tells the
- * two errors apart.
+ * two errors apart. If the name is missing, returns true.
  */
 export function isOutdatedPlan(error: unknown): boolean {
   if (!isError(error) || !getErrorCodes(error).includes('0A000')) return false;

@@ -25,8 +25,8 @@ export interface PostgresHosts {
 }
 
 /**
- * Captures everything before the hosts, the hosts, the path and the query. A password must not
- * contain `/`, `?` or `#`.
+ * Captures four parts: everything before the hosts, the hosts, the path and the query. A password
+ * must not contain `/`, `?` or `#`.
  */
 const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?/;
 /**

@@ -32,7 +32,7 @@ type ParserOf = (type: number) => (text: string) => unknown;
  */
 const SET_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', $1, true)";
 
-/** Sends the SET without ending its transaction. */
+/** Sends the statement that sets the `search_path`, without ending its transaction. */
 export function sendSearchPath(connection: Connection, searchPath: string): void {
   connection.parse({ name: '', text: SET_SEARCH_PATH, types: [] }, true);
   connection.bind({ statement: '', values: [searchPath] }, true);
@@ -53,7 +53,10 @@ export class PostgresStatement {
   readonly #values: readonly (string | null)[];
   readonly #parserOf: ParserOf;
   readonly #searchPath: string | null;
-  /** Whether the next response belongs to the SET that was sent before the statement. */
+  /**
+   * Whether the next response belongs to the statement that was sent before to set the
+   * `search_path`.
+   */
   #isSetting = false;
   /** The named statements of the connection that this statement was sent on. */
   #named: Map<string, Columns | null> | null = null;
@@ -190,9 +193,9 @@ export class PostgresStatement {
 }
 
 /**
- * One or several statements that have no parameters and return no rows. An empty text checks
- * whether the server responds. The class is a `Submittable`, because older versions of `pg` apply
- * their time limit only to a `Submittable`.
+ * One or several statements that have no parameters and return no rows. If the text is empty, the
+ * server only reports whether a transaction is open. The class is a `Submittable`, because older
+ * versions of `pg` apply their time limit only to a `Submittable`.
  */
 export class PostgresCommand extends PostgresStatement {
   constructor(text: string, query_timeout: number, callback: (error: unknown) => void) {

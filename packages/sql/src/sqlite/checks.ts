@@ -16,8 +16,8 @@ async function pragma(database: Store, name: string): Promise<string> {
 
 /**
  * The values FULL and EXTRA of `PRAGMA synchronous`. With a value below FULL, a commit can return
- * before its data is on disk. Without WAL, removing the journal is the commit, so the value must be
- * EXTRA.
+ * before its data is on disk. In the journal mode DELETE, removing the journal is the commit, so
+ * the value must be EXTRA.
  */
 const [FULL, EXTRA] = [2, 3];
 

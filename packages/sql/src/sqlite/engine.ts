@@ -16,8 +16,8 @@ export function openSqlite(file: string, { isBorrowed = false } = {}): Engine {
 }
 
 /**
- * One connection on one thread. Reads run immediately and see only committed data. Writes wait in a
- * queue.
+ * One connection on one thread. Writes wait in a queue, and run in batches. Reads wait only for an
+ * open batch, so they see only committed data.
  */
 class SqliteEngine implements Engine {
   readonly #statements: Statements;
@@ -68,7 +68,7 @@ class SqliteEngine implements Engine {
     return this.#queue.transaction(asCaller(work), onUnknown);
   }
 
-  /** Finishes all waiting writes, and closes the connection. */
+  /** Waits for the waiting writes, but at most `LONGEST_WAIT`. Then closes the connection. */
   async close(): Promise<void> {
     const waited = new AbortController();
     const enough = setTimeout(LONGEST_WAIT, undefined, { signal: waited.signal }).catch(() => {});
@@ -101,8 +101,8 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Ends the read transaction after Node has run all promises that are ready. Call this from a
-   * promise. Otherwise, the transaction would end before these promises run.
+   * Ends the read transaction after Node has run all promises that are ready. Call this in a
+   * microtask. Otherwise, the transaction would end before these promises run.
    */
   readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
 
@@ -115,7 +115,7 @@ class SqliteEngine implements Engine {
 
 /**
  * Returns a function that runs the work in the caller's `AsyncLocalStorage` context. Otherwise, the
- * work would run in the context of the request that begins the batch. Code after an `await` keeps
+ * work would run in the context of the request that begins the batch. A callback of `then` keeps
  * its context, so this needs much less memory than `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {

@@ -8,14 +8,17 @@ const CANTOPEN = 14;
 const NOTADB = 26;
 /** Too many processes took the locks of the write-ahead log at the same time. */
 const PROTOCOL = 15;
-/** Another process has a lock. */
+/** Another connection has a lock. */
 const WAITING: ReadonlySet<unknown> = new Set([BUSY, LOCKED, PROTOCOL]);
 /** The result codes after which the same call may succeed later. 10 and 13 are IOERR and FULL. */
 const UNAVAILABLE: ReadonlySet<unknown> = new Set([...WAITING, READONLY, CANTOPEN, 10, 13]);
 /** The code BUSY_SNAPSHOT: another transaction changed data that this transaction has read. */
 const CONFLICT = 517;
 
-/** Returns whether the error means that another process has a lock. */
+/**
+ * Returns whether the error means that another connection has a lock, or that too many writes are
+ * waiting.
+ */
 export function isSqliteBusy(error: unknown): boolean {
   return WAITING.has(primaryCode(error));
 }
@@ -30,10 +33,7 @@ export function isSqliteUnavailable(error: unknown): boolean {
   return UNAVAILABLE.has(primaryCode(error));
 }
 
-/**
- * Returns whether the file cannot be opened, read or written, although no other process has a lock,
- * or is not a database.
- */
+/** Returns whether the file cannot be opened, read or written for a reason other than a lock. */
 export function isSqliteAboutFile(error: unknown): boolean {
   const isUnusable = isSqliteUnavailable(error) && !isSqliteBusy(error);
   return isUnusable || primaryCode(error) === NOTADB;
@@ -64,7 +64,10 @@ export function conflict(message: string): Error {
   return Object.assign(new Error(message), { errcode: CONFLICT });
 }
 
-/** Returns the low byte of the extended result code. */
+/**
+ * Returns the primary result code, which is the low byte of the extended one. Returns null if the
+ * error has no result code.
+ */
 function primaryCode(error: unknown): number | null {
   const code = resultCode(error);
   return code === null ? null : code & 0xff;

@@ -30,7 +30,8 @@ function open(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
   try {
     if (!isBorrowed) database.exec('PRAGMA journal_mode = WAL');
     // With FULL, a confirmed revocation survives a power failure. WAL alone does not ensure this.
-    // Without WAL, removing the journal is the commit, and only EXTRA writes the removal to disk.
+    // The application may use the journal mode DELETE. There, removing the journal is the commit,
+    // and only EXTRA writes the removal to disk.
     database.exec(`PRAGMA synchronous = ${isBorrowed ? 'EXTRA' : 'FULL'}`);
     // From here on, SQLite must not block the thread while another process writes. `whileBusy`
     // repeats the attempt instead.
@@ -43,10 +44,10 @@ function open(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
 }
 
 /**
- * Creates the file with access only for its owner. SQLite itself would make the file readable for
- * all users. SQLite gives the files `-wal` and `-shm` the same mode and, if this process is root,
- * the same owner. Does not open an existing file, because closing it would release the locks of all
- * other connections: POSIX locks belong to the process.
+ * Creates the file, and its folder if it is missing, with access only for the owner. SQLite itself
+ * would usually make the file readable for all users. SQLite gives the files `-wal` and `-shm` the
+ * same mode and, if this process is root, the same owner. Does not open an existing file, because
+ * closing it would release the locks of all other connections: POSIX locks belong to the process.
  */
 function createForOwnerOnly(file: string): void {
   try {

@@ -9,7 +9,8 @@ export const sqliteOpener: EngineOpener = {
   dialect: 'sqlite',
   schemes: ['sqlite'],
   open({ rest }, { directory }) {
-    // A path after two slashes could be relative or absolute. Only three slashes are clear.
+    // Reject a path after two slashes, because it could be relative or absolute. After three
+    // slashes, it is always absolute.
     if (rest === '' || /^\/\/(?!\/)/.test(rest)) return null;
     const file =
       rest === ':memory:' ? rest : path.resolve(directory, rest.replace(/^\/\/(?=\/)/, ''));

@@ -192,8 +192,8 @@ export class InsertResult implements StatementResult {
   }
 
   /**
-   * Takes the number of the repeated INSERT. Returns false if the work has already read a different
-   * number.
+   * Takes the number of the repeated INSERT. Returns false if the repeated statement inserted no
+   * row, or if the work has already read a different number.
    */
   becomes(repetition: StatementResult): boolean {
     if (!(repetition instanceof InsertResult)) return false;

@@ -59,7 +59,8 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * Continues the work in an open batch. Returns how the work ended. Returns null if the work still
+   * Starts or continues the work in an open batch. First repeats the earlier steps, and throws if
+   * one of them has a different outcome. Returns how the work ended. Returns null if the work still
    * waits for something other than its statements at the end of this turn.
    */
   async proceed(run: Run, endOfTurn: Promise<null>): Promise<Outcome | null> {

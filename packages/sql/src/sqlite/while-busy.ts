@@ -5,8 +5,8 @@ import { isSqliteBusy } from './failures.ts';
 export const LONGEST_WAIT = 5000;
 
 /**
- * Repeats the attempt while another connection holds the lock. Other requests can run between
- * attempts.
+ * Repeats the attempt while another connection holds the lock, but at most for `LONGEST_WAIT`.
+ * Other requests can run between attempts.
  */
 export async function whileBusy<T>(attempt: () => T): Promise<T> {
   const until = performance.now() + LONGEST_WAIT;

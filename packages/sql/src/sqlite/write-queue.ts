@@ -13,7 +13,7 @@ import { isError } from '../is-error.ts';
  * blocks all other requests meanwhile.
  */
 const MOST_TOGETHER = 32;
-/** For how many turns of the event loop a batch waits for more writes. */
+/** For how many turns of the event loop a batch waits at most for more writes. */
 const MOST_TURNS = 4;
 /**
  * The maximum number of waiting writes. When it is reached, the store is too busy, and Portico
@@ -30,14 +30,18 @@ type Work =
       readonly kind: 'statement';
       readonly sql: string;
       readonly parameters: readonly SqlParameter[];
-      /** Called after the work and before the commit. */
+      /**
+       * Called after the statement succeeded and before the commit. If the write then fails, it is
+       * unknown whether the commit took effect.
+       */
       readonly onDone: (() => void) | undefined;
     }
   | {
       readonly kind: 'transaction';
       readonly steps: Steps;
       /**
-       * Called if the commit may have failed. It is then unknown whether the commit took effect.
+       * Called if the transaction fails because the store is unavailable. It is then unknown
+       * whether a commit took effect.
        */
       readonly onUnknown: (() => void) | undefined;
     };
@@ -54,18 +58,18 @@ interface Write {
 let commits = 0;
 
 /**
- * Returns the number of commits on all connections of this process, because several connections may
- * use one file. If the number has changed, an earlier read may be outdated.
+ * Returns the number of commits on all of Portico's connections in this process, because several
+ * connections may use one file. If the number has changed, an earlier read may be outdated.
  */
 export function countCommits(): number {
   return commits;
 }
 
 /**
- * Commits writes that arrive together in one immediate transaction, with one fsync. Each write has
- * a savepoint, so only a write that fails is rolled back. Each write resolves only after the
- * commit. The queue takes the write lock before the first write. Otherwise, another process could
- * write between a transaction's reads and its changes.
+ * Commits writes that arrive together in one immediate transaction, with one fsync. Each
+ * transaction among them has a savepoint, so only a write that fails is rolled back. Each write
+ * resolves only after the commit. The queue takes the write lock before the first write. Otherwise,
+ * another process could write between a transaction's reads and its changes.
  */
 export class WriteQueue {
   readonly #statements: Statements;
@@ -91,7 +95,10 @@ export class WriteQueue {
     return this.#batch;
   }
 
-  /** A promise that resolves when no more writes are waiting. Null if no write waits. */
+  /**
+   * A promise that resolves when no write is waiting or running. Null if the queue is idle. Writes
+   * that are set aside do not count.
+   */
   get writing(): Promise<void> | null {
     return this.#writing;
   }
@@ -141,7 +148,10 @@ export class WriteQueue {
     this.#writing = null;
   }
 
-  /** Collects writes until no more arrive during a turn of the event loop. */
+  /**
+   * Collects writes until no more arrive during a turn of the event loop, or until there are enough
+   * for a batch. Waits at most `MOST_TURNS` turns.
+   */
   async #gather(): Promise<void> {
     let gathered = 0;
     for (let turns = 0; turns < MOST_TURNS && gathered < this.#waiting.length; turns += 1) {
@@ -207,9 +217,9 @@ export class WriteQueue {
 
   /**
    * Runs the writes in one transaction, then resolves or rejects each of them. A write that waits
-   * for anything except its statements is rolled back and set aside. Rejects if the commit fails,
-   * for example because of a constraint that is checked at the end. In this case, nothing has been
-   * written, and no write has been resolved or rejected.
+   * for anything except its statements is rolled back and set aside. Rejects if the transaction
+   * cannot begin or cannot be committed, for example because of a constraint that is checked at the
+   * end. In this case, it has not resolved or rejected any write.
    */
   async #commitTogether(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     const ended = Promise.withResolvers<void>();

@@ -2,7 +2,10 @@ import { authenticationMetadata } from '../../clients/client-metadata.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { ShownClient } from '../../clients/describing.ts';
 
-/** Returns the client's data for `--json`, with the field names of RFC 7591 section 2. */
+/**
+ * Returns the client's data for `--json`: the fields of RFC 7591 section 2 and some of Portico's
+ * own fields.
+ */
 export function clientMetadata(
   client: ShownClient['client'],
   demands: readonly ClientDemand[],

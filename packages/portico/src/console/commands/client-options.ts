@@ -41,9 +41,9 @@ export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[
 }
 
 /**
- * Returns the logo that `--logo` names. If the value is a URL, returns the URL, and the server
- * fetches it later. Otherwise reads the file. Throws a RegistrationError if the file cannot be
- * read.
+ * Returns the logo in the option `--logo`. If the value is a URL, returns the URL, and the server
+ * fetches the logo later. Otherwise reads the file. Throws a RegistrationError if the file cannot
+ * be read.
  */
 export async function namedLogo(
   logo: string | undefined,

@@ -98,7 +98,7 @@ function time(milliseconds: number): string {
 
 /**
  * Returns a text that says when the client was last used. The server records this time only for
- * clients that expire after a period without use.
+ * clients that no operator registered.
  */
 function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
   if (registeredBy === 'operator')

@@ -155,7 +155,10 @@ async function update(
   context.print([`Changed the client ${clientId}:`, ...lines].join('\n'));
 }
 
-/** Returns the changes for `Clients.update` that the operator requested with options. */
+/**
+ * Returns the changes for `Clients.update` that are in the options, except new keys, a new logo,
+ * and the fields that features add.
+ */
 function named(options: Options): ClientChanges {
   const { site, removeSite, removeLogo, allowScheme } = options;
   const { name, addRedirectUri, removeRedirectUri, addScope, removeScope, addGrant, removeGrant } =

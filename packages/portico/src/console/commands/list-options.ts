@@ -2,7 +2,7 @@ import type { PersonReference } from '../../person.ts';
 import { secondsIn } from '../spans.ts';
 import type { ConsoleContext } from '../../application/console-context.ts';
 
-/** The options that all list commands share. */
+/** The options of the list commands that print their results in pages. */
 export interface PageOptions {
   readonly limit?: string;
   readonly after?: string;

@@ -37,8 +37,8 @@ export interface ConsoleIo {
 
 /**
  * Runs one console command for the application in the current folder, and returns the exit code.
- * Rejects if the application's code has a syntax error: only Node can print the file and line of
- * this error, when the process exits.
+ * Rejects if the application's code has a syntax error whose stack contains no file or line. Only
+ * Node can print the file and line of this error, when the process exits.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {

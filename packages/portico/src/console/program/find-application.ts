@@ -27,9 +27,10 @@ interface Caller {
 }
 
 /**
- * Returns the definition of the application. It comes from the file in `--app` or `--config`, from
- * a file with a known name, or from the file that the nearest package.json names. First adds the
- * variables in the application's `.env` to the environment of the process.
+ * Returns the definition of the application, or null if no file defines one. The definition comes
+ * from the file in `--app` or `--config`, from a file with a known name, or from the file that the
+ * nearest package.json names. First adds the variables in the application's `.env` to the
+ * environment of the process.
  */
 export async function findDefinition(
   argv: readonly string[],
@@ -77,7 +78,7 @@ function getDefaultExport({ default: exported }: { readonly default?: unknown })
 
 /**
  * Loads the file that defines the application. If loading fails, prints the file's name before the
- * error.
+ * error, unless it is a configuration error.
  */
 async function load(
   file: string,

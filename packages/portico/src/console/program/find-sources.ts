@@ -24,7 +24,7 @@ let found = false;
 
 /**
  * Makes Node resolve the imports of the application's own files as compilers and bundlers do.
- * Affects only imports that Node cannot resolve itself.
+ * Affects only imports that Node cannot resolve itself, and imports of `server-only`.
  *
  * - An import may omit the extension, or use the `.js` extension of the compiled file.
  * - An import may use the `paths` in tsconfig.json.

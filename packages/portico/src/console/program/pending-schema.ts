@@ -3,10 +3,10 @@ import type { Application } from '../../application/started-application.ts';
 import { describeUnreachable, findConfigurationError } from '../database-problems.ts';
 
 /**
- * Whether a database migration is missing. Returns false if the store does not respond. If the
- * database server cannot be reached, or the database file cannot be used, also calls `warn`. Throws
- * a ConfigurationError for a permanent problem, for example a driver that is too old or a wrong
- * password.
+ * Whether a database migration is missing. Returns false if the applied migrations cannot be read.
+ * If the reason is that the database server cannot be reached or the database file cannot be used,
+ * also calls `warn`. Throws a ConfigurationError for a permanent problem, for example a driver that
+ * is too old or a wrong password.
  */
 export async function isSchemaPending(
   application: Application,

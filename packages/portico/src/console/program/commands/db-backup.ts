@@ -30,7 +30,8 @@ export const addDbBackup: AddCommands = (program, context) => {
       const target = path.resolve(file);
       if (existsSync(target))
         context.fail(`${file} already exists; choose another name. Nothing was written`);
-      // A wrong path is a new, empty file, and its copy would look like a backup.
+      // If the path of the database is wrong, a new, empty file was created there when the database
+      // was opened. A copy of it would look like a backup.
       if ((await application.migrations()).every(({ appliedAt }) => appliedAt === null))
         context.fail(
           'The database contains no data of Portico, so nothing was copied. Check database_url ' +
