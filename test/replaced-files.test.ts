@@ -54,7 +54,7 @@ beforeEach(async () => {
   return () => running.stop('SIGTERM');
 });
 
-// @shows HOST-5.2 AS-19.6
+// @shows HOST-5.2, AS-19.6
 test('a running server keeps its first audit event after a deployment removed its files', async () => {
   const { status } = await fetch(`http://127.0.0.1:${port}/oauth/token`, {
     method: 'POST',
