@@ -473,6 +473,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
   mcp: {
     files: ['packages/mcp/src/**/*.ts'],
     tests: [
+      'packages/mcp/src/protocol/parameter-headers.test.ts',
+      'packages/mcp/src/protocol/messages.test.ts',
       'packages/mcp/src/call-limit.test.ts',
       'packages/mcp/src/protocol/protocol-types.test.ts',
       'test/mcp.test.ts',
