@@ -33,7 +33,7 @@ import {
 } from './support/created-application.ts';
 import { freePort } from './support/free-port.ts';
 import { CHALLENGE } from './support/portal.ts';
-import { waysOf } from './support/scale.ts';
+import { RUNS_ALL, waysOf } from './support/scale.ts';
 import { createVisitor } from './support/visitor.ts';
 
 let root: string;
@@ -1009,7 +1009,7 @@ describe('a started application', () => {
     ],
   ] as const;
 
-  test.each(waysOf(WITH_SESSIONS))(
+  test.runIf(RUNS_ALL).each(WITH_SESSIONS)(
     'does not say that it signed a person out if the store keeps the session: %s application',
     async (_, userId, files, users) => {
       const folder = folderWith(files);

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { ROOT, start, type RunningProcess } from './support/console.ts';
 import { freePort } from './support/free-port.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
+import { RUNS_ALL } from './support/scale.ts';
 
 /** `serve --workers`: several processes answer on one port. */
 
@@ -177,16 +178,19 @@ describe('serve --workers', () => {
     expect([...found.keys()]).toEqual([200]);
   });
 
-  test('kills a worker that does not stop in time, and replaces the others', async () => {
-    await serveWith('--workers=2');
-    const before = children();
-    process.kill(before[0] ?? 0, 'SIGSTOP');
-    running.process.kill('SIGHUP');
-    await running.says('A worker did not stop in time, so it was killed.');
-    await running.says('All workers were replaced.');
-    expect(children()).toHaveLength(2);
-    expect(children().filter((pid) => before.includes(pid))).toEqual([]);
-  });
+  test.runIf(RUNS_ALL)(
+    'kills a worker that does not stop in time, and replaces the others',
+    async () => {
+      await serveWith('--workers=2');
+      const before = children();
+      process.kill(before[0] ?? 0, 'SIGSTOP');
+      running.process.kill('SIGHUP');
+      await running.says('A worker did not stop in time, so it was killed.');
+      await running.says('All workers were replaced.');
+      expect(children()).toHaveLength(2);
+      expect(children().filter((pid) => before.includes(pid))).toEqual([]);
+    },
+  );
 
   test('stays ready while it replaces workers, without draining', async () => {
     await serveWith('--workers=2', '--drain=3600');
