@@ -10,6 +10,8 @@ import { SHORT_TITLES } from '../tools/site/sidebar.ts';
 import { ROOT } from './support/console.ts';
 
 const site = readSite(ROOT, null);
+/** The pages of a site with a repository URL. */
+const linkedPages = readSite(ROOT, 'https://code.example/blob/main').pages;
 const pageAt = (place: string) => site.pages.find((page) => page.place === place)?.markdown ?? '';
 
 /** A Markdown parser from the test tools; the site's own is installed where the site is built. */
@@ -132,15 +134,12 @@ describe('the plain text of the site for language models', () => {
 });
 
 describe('the edit link of a page', () => {
-  const edited = (repository: string | null) =>
-    new Map(readSite(ROOT, repository).pages.map(({ place, frontmatter }) => [place, frontmatter]));
-
   test('is missing without a repository URL', () => {
-    expect([...edited(null).values()].filter(({ editLink }) => editLink !== false)).toEqual([]);
+    expect(site.pages.filter(({ frontmatter }) => frontmatter['editLink'] !== false)).toEqual([]);
   });
 
   test('leads to the source file of the page, and is missing on generated pages', () => {
-    const pages = edited('https://code.example/blob/main');
+    const pages = new Map(linkedPages.map(({ place, frontmatter }) => [place, frontmatter]));
     expect(pages.get('keys.md')).toEqual({ source: 'https://code.example/blob/main/docs/keys.md' });
     expect(pages.get('messages.md')).toEqual({ editLink: false });
     expect(pages.get('reference/portico.md')).toEqual({ editLink: false });
@@ -154,8 +153,7 @@ describe('a page of the documentation site', () => {
     expect(pageAt('mounting/nest.md')).toContain(
       '<span class="file" title="examples/nest-express, in the repository">',
     );
-    const elsewhere = readSite(ROOT, 'https://code.example/blob/main').pages;
-    expect(elsewhere.find(({ place }) => place === 'mounting/nest.md')?.markdown).toContain(
+    expect(linkedPages.find(({ place }) => place === 'mounting/nest.md')?.markdown).toContain(
       '](https://code.example/blob/main/examples/nest-express)',
     );
   });

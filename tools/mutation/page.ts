@@ -14,7 +14,7 @@ const PAGE = path.join(root, 'docs', 'mutation.md');
 
 const INTRODUCTION = `# Mutation testing
 
-\`npm run mutation\` changes the code in one place, for example \`<\` to \`<=\`, and runs the tests. Each changed place is a mutant. If a test fails, the tests killed it. \`npm run mutation:page\` writes this page from the last run. [What the runs found](assurance.md#mutation-testing)`;
+\`npm run mutation\` changes the code in one place, for example \`<\` to \`<=\`, and runs the tests. Each such change is a mutant. If a test fails because of it, the mutant is killed. \`npm run mutation:page\` writes this page from the last run. [What the runs found](assurance.md#mutation-testing)`;
 
 const COLUMNS = `The columns:
 

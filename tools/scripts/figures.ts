@@ -96,13 +96,13 @@ function shortOf(page: string, results: ReadonlyMap<string, Result>): string {
   const [tokens, introspections, userinfo] = WORKS.map((work) =>
     (run.perSecond[work]?.[OURS] ?? 0).toLocaleString('en'),
   );
-  const times = WORKS.map((work) => timesThePeer(run, work).replace(' ×', ''));
+  const [forTokens, forIntrospections, forUserinfo] = WORKS.map((work) => timesThePeer(run, work));
   const { reached, of } = run.targets;
   const [machine = ''] = run.machine.split(',');
   const list = path.posix.relative(path.posix.dirname(page), 'tools/bench/RESULTS.md');
   return [
-    `One core, SQLite: ${tokens} tokens, ${introspections} introspections and ${userinfo} UserInfo`,
-    `responses a second (${times.join(', ')} times ${PEER}). ${circumstancesOf({ ...run, machine, commit: null, load: null })}`,
+    `Responses a second on one core with SQLite: ${tokens} tokens (${forTokens} ${PEER}),`,
+    `${introspections} introspections (${forIntrospections}), ${userinfo} UserInfo (${forUserinfo}). ${circumstancesOf({ ...run, machine, commit: null, load: null })}`,
     `Portico reaches ${reached} of its ${of} [performance targets](${list}#sqlite).`,
   ].join(' ');
 }

@@ -81,5 +81,5 @@ function isBefore(version: string, least: string): boolean {
   return major < leastMajor || (major === leastMajor && minor < leastMinor);
 }
 
-/** Advice about passwords for messages about a server's URL. */
+/** How to write a password in a URL. Part of the messages about a wrong `database_url`. */
 export const ESCAPES = 'in a password, write / ? # @ and % as %2F %3F %23 %40 %25';

@@ -61,7 +61,7 @@ export class LentConnection implements EngineConnection {
 
   async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
     refuseTransactionControl(sql);
-    // Check again after each wait, because several statements can wait for the same one.
+    // Check again after each wait, because several statements can wait for the same statement.
     while (this.#running !== null) await this.#running;
     this.#refuseWhenUndone();
     const statement = this.#watched(this.#connection.execute(sql, parameters));

@@ -38,7 +38,7 @@ type Method = (
   metadata: RequestMetadata,
 ) => Outcome | Promise<Outcome>;
 
-/** An error instead of a result. Most errors are valid answers, so they have the status 200. */
+/** An error instead of a result. The HTTP status of most errors is 200. */
 class Failure {
   readonly error: RpcError;
   readonly status: number;

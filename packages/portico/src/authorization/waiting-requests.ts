@@ -66,8 +66,8 @@ interface WaitingCookie {
   /** The size of the cookie's name and value together, in bytes. */
   readonly bytes: number;
   /**
-   * The decrypted content: the request's parameters, or the secret that identifies them in the
-   * store. Null if the cookie has expired or was not created by Portico.
+   * The decrypted content. It is either the parameters of the request, or a secret with which the
+   * store finds them. Null if the cookie has expired or was not created by Portico.
    */
   readonly opened: Opened | null;
 }

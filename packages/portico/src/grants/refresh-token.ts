@@ -48,7 +48,7 @@ export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
   readonly #replays: Replays;
-  /** Handles the second use of a refresh token. Null if every second use is a replay. */
+  /** Handles a refresh token that is used twice. Null if using a token twice is always a replay. */
   readonly #retries: SecondUses | null;
 
   constructor(parts: GrantParts) {

@@ -15,8 +15,8 @@ export const LONGEST_FRESH = BOUNDS.longest * 1000;
 const MOST = 2 ** 31;
 
 /**
- * Returns for how many seconds to cache a response with these headers (RFC 9111 section 4.2.1). The
- * result is always between the minimum and the maximum in `BOUNDS`.
+ * Returns the number of seconds to cache a response with these headers (RFC 9111 section 4.2.1).
+ * The result is always between the minimum and the maximum in `BOUNDS`.
  */
 export function secondsFresh(headers: IncomingHttpHeaders): number {
   const said = lifetime(headers) ?? UNSAID;
