@@ -1,10 +1,11 @@
 // @engines sqlite: it limits the size of the file
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { porticoHere, ROOT } from './support/console.ts';
 
 /**
  * Writes until a commit fails. Then finds out with another write whether the commit took effect, as
@@ -83,4 +84,24 @@ test('on a full disk, a server on SQLite reports not ready', async () => {
     { status: 'ready', checks: { store: 'ok', schema: 'ok', key: 'ok' } },
     { status: 'not_ready', checks: { store: 'failing', schema: 'ok', key: 'ok' } },
   ]);
+});
+
+test('if the disk is full, db:backup names the copy, and not the database', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-full-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const cwd = path.join(ROOT, 'examples', 'portal');
+  const env = { STORAGE_DIR: folder, DATABASE_URL: `sqlite:${path.join(folder, 'full.sqlite')}` };
+  expect((await porticoHere(['db:migrate', 'up'], { cwd, env })).code).toBe(0);
+  const program = path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js');
+  const copy = path.join(folder, 'copy.sqlite');
+  const command = ['ulimit -f 100; exec "$0" "$@"', process.execPath, program, 'db:backup', copy];
+  const result = promisify(execFile)('sh', ['-c', ...command], {
+    cwd,
+    env: { ...process.env, ...env },
+  });
+  await expect(result).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^\S+copy\.sqlite\.part cannot be written: [^\n]+\n$/) as string,
+  });
+  expect(await readdir(folder)).not.toContain('copy.sqlite');
 });

@@ -42,6 +42,10 @@ export const addDbBackup: AddCommands = (program, context) => {
       try {
         await copy(context, () => database.execute(statement, [part]), part);
         await rename(part, target);
+      } catch (error) {
+        // The database was just read, so the problem is the copy.
+        if (getDialect(database).isAboutFile(error)) failToWrite(context, `${file}.part`, error);
+        throw error;
       } finally {
         await rm(part, { force: true });
       }
@@ -67,10 +71,14 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
     const made = await open(target, 'wx', 0o600);
     await made.close();
   } catch (error) {
-    context.fail(
-      `${named} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    failToWrite(context, named, error);
   }
+}
+
+function failToWrite(context: ConsoleContext, named: string, error: unknown): never {
+  return context.fail(
+    `${named} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+  );
 }
 
 /**
