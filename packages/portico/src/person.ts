@@ -1,4 +1,5 @@
-/** The types for people that the authorization server and the host kit share. */
+// The types for people that the authorization server and the host kit share.
+import { isPromise } from 'node:util/types';
 
 /**
  * Identifies an account and contains no data about the person. Sessions store these two values.
@@ -33,6 +34,16 @@ export interface UserInterface {
    * the claims that the granted scopes release.
    */
   getProfile(): Profile;
+}
+
+/**
+ * Returns the person's profile. TypeScript refuses an async `getProfile()`, but JavaScript does
+ * not. If its promise is rejected, the process must not end because nothing handles the rejection.
+ */
+export function readProfile(user: UserInterface): Profile {
+  const profile = user.getProfile();
+  if (isPromise(profile)) profile.catch(() => {});
+  return profile;
 }
 
 /** The maximum number of characters that the store accepts for each value of a reference. */

@@ -1,4 +1,4 @@
-import type { UserInterface } from '../person.ts';
+import { readProfile, type UserInterface } from '../person.ts';
 import type { Words } from '../pages/words.ts';
 import { isVerified } from '../clients/who-asks.ts';
 import type { ClientLook, RegisteredBy } from '../store/client.ts';
@@ -48,7 +48,7 @@ export interface ShownPerson {
 
 /** Returns the signed-in person's data for views. */
 export function shownPerson(user: UserInterface): ShownPerson {
-  const { name = null, email = null } = user.getProfile();
+  const { name = null, email = null } = readProfile(user);
   return { name, email };
 }
 

@@ -1,3 +1,4 @@
+import { isPromise } from 'node:util/types';
 import { isBearerRequest } from '../http/bearer.ts';
 import { personProblem, type PersonReference, type UserInterface } from '../person.ts';
 import type { CompleteHost } from './host.ts';
@@ -85,5 +86,7 @@ function requireStorable(member: string, person: PersonReference): void {
  * `true`. Any other value means no, for example a promise, a list of rows or a string.
  */
 export function isYes(answer: unknown): boolean {
+  // Ignore a rejection. Otherwise, it would end the process, because nothing else handles it.
+  if (isPromise(answer)) answer.catch(() => {});
   return answer === true || answer === 1 || answer === 1n;
 }

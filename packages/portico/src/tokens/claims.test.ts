@@ -28,8 +28,12 @@ function claimsOf(mapper: ClaimsMapper | undefined) {
 }
 
 describe('the claims of scopes', () => {
-  test('are dropped with a warning if getProfile() returns a promise', async () => {
-    const { user } = person(Promise.resolve({ email: 'a@example.com' }));
+  // An unhandled rejection would fail the test.
+  test.each([
+    ['a promise', () => Promise.resolve({ email: 'a@example.com' })],
+    ['a promise that is rejected', () => Promise.reject(new Error('The database is away'))],
+  ])('are dropped with a warning if getProfile() returns %s', async (_, profile) => {
+    const { user } = person(profile());
     const { claims, warnings } = claimsOf(undefined);
     expect(await claims.released(user, ['email'])).toEqual({});
     await claims.released(user, ['email']);

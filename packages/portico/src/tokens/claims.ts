@@ -1,6 +1,6 @@
 import { isPromise } from 'node:util/types';
 import type { Log } from '@portico/sql';
-import type { UserInterface } from '../person.ts';
+import { readProfile, type UserInterface } from '../person.ts';
 import type { ScopeCatalog } from './scopes.ts';
 
 /**
@@ -152,7 +152,7 @@ export class Claims {
   ): Promise<Readonly<Record<string, unknown>>> {
     const names = claimNames(scopes, this.#catalog);
     if (names.length === 0) return {};
-    const profile: Readonly<Record<string, unknown>> = user.getProfile();
+    const profile: Readonly<Record<string, unknown>> = readProfile(user);
     const added: Readonly<Record<string, unknown>> =
       this.#mapper === undefined ? {} : await this.#mapper(user);
     // TypeScript refuses a getProfile() that is async, but JavaScript does not.
