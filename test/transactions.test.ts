@@ -449,6 +449,15 @@ describe.each(inject('databaseServer')?.startsWith('mysql') === true ? ['MySQL a
       expect(await ids()).toEqual([]);
     });
 
+    test('that ends the transaction and fails is the cause of the error', async () => {
+      const opened = await openWith(`ROLLBACK; ${FAIL}`);
+      await expect(opened.transaction((on) => on.execute('CALL work()'))).rejects.toMatchObject({
+        reason: 'procedure',
+        cause: { message: 'the procedure failed' },
+      });
+    });
+
+    // @shows AS-18.13
     test('inside transaction() that ends nothing and fails leaves the transaction open', async () => {
       const opened = await openWith(FAIL);
       await opened.transaction(async (on) => {

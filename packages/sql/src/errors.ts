@@ -125,9 +125,12 @@ export class TransactionError extends Error {
    */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;
 
-  /** Builds a message that says what to do instead. */
-  constructor(reason: keyof typeof TRANSACTION_REFUSALS) {
-    super(TRANSACTION_REFUSALS[reason]);
+  /**
+   * Builds a message that says what to do instead. `options.cause` is the error of the statement
+   * that broke the rule, if it failed.
+   */
+  constructor(reason: keyof typeof TRANSACTION_REFUSALS, options?: ErrorOptions) {
+    super(TRANSACTION_REFUSALS[reason], options);
     this.reason = reason;
   }
 }

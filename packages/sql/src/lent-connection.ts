@@ -40,7 +40,10 @@ export class LentConnection implements EngineConnection {
    * migrations continue without one.
    */
   #isOpen = false;
-  /** Resolves after a statement that runs the application's code. Null if none is running. */
+  /**
+   * Resolves after a statement that runs the application's code. Later statements wait for it,
+   * because it may end the transaction. Null if no such statement is running.
+   */
   #running: Promise<void> | null = null;
   /**
    * The error that rolled back the open transaction. Later statements are rejected with this error.
@@ -119,8 +122,10 @@ export class LentConnection implements EngineConnection {
     // MySQL does not report the status together with an error.
     if (outcome.status === 'rejected' && !this.#broken)
       await this.#watched(this.#connection.askStatus());
-    if (this.#connection.isIdle() === true)
-      this.#undone ??= { error: new TransactionError('procedure') };
+    if (this.#connection.isIdle() === true) {
+      const options = outcome.status === 'rejected' ? { cause: outcome.reason as unknown } : {};
+      this.#undone ??= { error: new TransactionError('procedure', options) };
+    }
     this.#refuseWhenUndone();
     return statement;
   }

@@ -25,7 +25,7 @@ export function refuseTransactionControl(sql: string): void {
     throw new Error('Use transaction() instead of statements that begin or end a transaction');
 }
 
-const RUNS_CODE = new RegExp(String.raw`${BEFORE}(?:CALL|XA|BEGIN\s+NOT\s+ATOMIC)\b`, 'i');
+const RUNS_CODE = new RegExp(String.raw`${BEFORE}(?:CALL|EXECUTE|XA|BEGIN\s+NOT\s+ATOMIC)\b`, 'i');
 
 /**
  * Returns whether a statement can run the application's code, or is about an XA transaction. Such a
