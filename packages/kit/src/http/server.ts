@@ -1,4 +1,4 @@
-import { Server as NetServer, type AddressInfo } from 'node:net';
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Application } from 'portico';
 import { newRequestId, throttleLog, withRequestId } from 'portico/extension';
@@ -33,15 +33,15 @@ export interface ListenOptions {
 
 const GRACE = 10_000;
 /**
- * How long idle connections stay open when the server closes, in milliseconds. A client may be
- * sending its next request on an idle connection, and this request would be lost.
+ * How long idle connections stay open when the server closes, in milliseconds. If the server closed
+ * them immediately, a request that a client is just sending would be lost.
  */
 const LAST_REQUESTS = 100;
 
 /**
- * How long a connection may be idle, in milliseconds. Longer than proxies keep idle connections by
- * default (Caddy: 120 seconds, Traefik: 90, nginx and AWS load balancers: 60). Otherwise, a proxy
- * could send a request on a connection that the server is closing, and answer 502.
+ * How long a connection may be idle, in milliseconds. Longer than the defaults of these proxies:
+ * Caddy (120 seconds), Traefik (90), nginx and AWS load balancers (60). Otherwise, a proxy could
+ * send a request on a connection that the server is closing, and answer 502.
  */
 const LONGEST_IDLE = 125_000;
 
@@ -80,13 +80,14 @@ export async function listen(
     { errorHandler: notARequest, hostname: new URL(application.publicUrl).host },
   );
   let isClosing = false;
-  const unanswered = new Set<ServerResponse>();
+  /** The last response of each connection. The earlier ones must not close the connection. */
+  const last = new Map<Socket, ServerResponse>();
   const server = createServer({ keepAliveTimeout: LONGEST_IDLE }, (incoming, outgoing) => {
     if (isClosing) outgoing.shouldKeepAlive = false;
-    unanswered.add(outgoing);
-    outgoing.once('close', () => unanswered.delete(outgoing));
+    last.set(incoming.socket, outgoing);
     void answer(incoming, outgoing);
   });
+  server.on('connection', (socket) => socket.once('close', () => last.delete(socket)));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, hostname, () => {
@@ -104,7 +105,7 @@ export async function listen(
       // Ask clients to send their next requests on new connections. Otherwise, a proxy could keep a
       // connection busy until it is closed during a request.
       isClosing = true;
-      for (const outgoing of unanswered) outgoing.shouldKeepAlive = false;
+      for (const outgoing of last.values()) outgoing.shouldKeepAlive = false;
       return close(server);
     },
   };
@@ -151,7 +152,8 @@ function close(server: Server): Promise<void> {
       server.close();
       resolve();
     });
-    // A connection whose response has begun must not stay open after it.
+    // `shouldKeepAlive` has no effect on a response that has already begun. So close its connection
+    // soon after the response.
     server.keepAliveTimeout = 1;
   });
 }
