@@ -120,13 +120,18 @@ export class SignInNotes {
   }
 }
 
+/** The maximum number of characters in a path to return to. */
+const LONGEST_PATH = 4000;
+
 /**
  * Returns the `request_id` in this relative URL. Returns null if the URL has another path than the
  * authorization endpoint, or if it is absolute.
  */
 function requestIdIn(returnTo: string | null | undefined, authorizePath: string): string | null {
   const here = 'https://host.invalid';
-  if (typeof returnTo !== 'string' || !URL.canParse(returnTo, here)) return null;
+  // A page may pass any text of a form. Parsing a very long host would take seconds.
+  if (typeof returnTo !== 'string' || returnTo.length > LONGEST_PATH) return null;
+  if (!URL.canParse(returnTo, here)) return null;
   const url = new URL(returnTo, here);
   return url.origin === here && url.pathname === authorizePath
     ? url.searchParams.get('request_id')

@@ -15,7 +15,11 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
   try {
     return open(file, wait, isBorrowed);
   } catch (error) {
-    if (isError(error)) error.message += ` (${file})`;
+    if (isError(error)) {
+      error.message += ` (${file})`;
+      // The stack contains the message, and the log writes the stack.
+      Error.captureStackTrace(error);
+    }
     throw error;
   }
 }
