@@ -106,7 +106,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /**
    * Ends the access of clients after sessions of your application have ended, for example at
-   * sign-out. Call this method even if `oauth_server:back_channel_logout` is off.
+   * sign-out. Call this method even if `oauth_server:back_channel_logout` is off: it then has no
+   * effect, but you can turn the setting on later.
    *
    * Portico notifies the clients that the person signed in to during an ended session, and ends
    * their access (docs/signing-out.md). This applies only to clients with a

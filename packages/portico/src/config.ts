@@ -191,9 +191,10 @@ export interface OAuthServerConfigInput {
    */
   readonly claims?: ClaimsMapper | undefined;
   /**
-   * The directory that contains the signing keys. A relative path starts at the application's
-   * folder. The default path is in the storage folder (`STORAGE_DIR`). Default:
-   * `storage/oauth/keys`.
+   * The directory that contains the signing keys. With the plugin `oauthServer()`, a relative path
+   * starts at the application's folder, and the default path is in the storage folder
+   * (`STORAGE_DIR`). With `createAuthorizationServer()`, a relative path starts at the working
+   * directory of the process. Default: `storage/oauth/keys`.
    */
   readonly key_path?: string | undefined;
   /** How long an access token is valid, in seconds. Default: 3600. */

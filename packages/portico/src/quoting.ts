@@ -19,7 +19,7 @@ const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
 /**
  * Quotes an untrusted text for the log. Shortens it to 200 characters, escapes invisible
- * characters, and replaces parts that are as long as a secret with `[…]`.
+ * characters, and replaces parts that are at least as long as a secret with `[…]`.
  */
 export function quoted(text: string): string {
   const cut =

@@ -57,7 +57,7 @@ export type ResourceServer = Readonly<IntrospectingServer>;
 /**
  * Creates a resource server. It sends no request before it receives a token. Throws a TypeError in
  * these cases:
- * - The issuer is not a URL with https, or contains a user name or password.
+ * - The issuer is not a URL with https or http, or contains a user name or password.
  * - The issuer uses http, and `allowInsecureRequests` is not set.
  * - `resourceMetadata` or `dpop.publicUrl` is not a URL with https or http.
  * - `dpop.publicUrl` contains a query or a fragment.

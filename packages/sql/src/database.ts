@@ -160,9 +160,9 @@ function sqlConnection(on: EngineConnection): SqlConnection {
 }
 
 /**
- * Rejects statements that the work of a transaction runs on the store and not on its connection. On
- * SQLite, such a statement would wait forever. On a server, it would wait forever if all
- * connections were in use.
+ * Rejects statements that the work of a transaction runs on the store and not on its connection.
+ * Such a statement would not be part of the transaction. On a server, it could also wait for a lock
+ * or a connection that the transaction holds.
  */
 function refusingInside(engine: Engine, store: object): Engine {
   return {

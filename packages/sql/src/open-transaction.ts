@@ -32,8 +32,8 @@ function innermostOpen(): OpenTransaction | undefined {
 }
 
 /**
- * Returns an error if a transaction of this store is open, because a statement on the store itself
- * and the transaction could then wait for each other. Returns null otherwise.
+ * Returns an error if a transaction of this store is open. A statement on the store itself would
+ * not be part of this transaction, and the two could wait for each other. Returns null otherwise.
  */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {

@@ -333,7 +333,7 @@ export class AccountError extends Error {
   override readonly name = 'AccountError';
 }
 
-/** The maximum number of characters in a column on MySQL. The limit is the same on all engines. */
+/** The maximum length of a text, in characters. On MySQL, the columns cannot store more. */
 const LONGEST = 255;
 
 /**

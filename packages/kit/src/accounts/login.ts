@@ -85,8 +85,8 @@ interface SignInForm {
   /** Whether the password or the identifier was wrong. False if the password was not checked. */
   readonly invalid: boolean;
   /**
-   * Whether the page asks a signed-in user to authenticate again. If true, the form contains the
-   * field `again`, with any value.
+   * Whether the page asks a signed-in user to authenticate again. If true, the form must contain a
+   * field `again`. Its value does not matter.
    */
   readonly again: boolean;
 }

@@ -226,7 +226,8 @@ export const sessionsMigration: Migration = {
 export const sessionsOfPersonMigration: Migration = {
   name: 'host_0004_sessions_of_person',
   async up({ dialect, change }) {
-    // On PostgreSQL, an operator may create the index before, because that blocks no writes.
+    // On PostgreSQL, the operator may already have created the index with `CREATE INDEX
+    // CONCURRENTLY`, which blocks no writes.
     const ifMissing = dialect === 'postgres' ? 'IF NOT EXISTS ' : '';
     await change(
       `CREATE INDEX ${ifMissing}host_sessions_person ON host_sessions (user_provider, user_id)`,

@@ -38,8 +38,8 @@ const LONGEST_WAIT = 10_000;
  */
 const STEADY = 10_000;
 /**
- * How long a worker may take to finish its requests and close the application, in milliseconds. A
- * worker whose event loop is blocked would never end.
+ * How long a worker may take to finish its requests and close the application, in milliseconds.
+ * Then it is killed. Otherwise, a worker whose event loop is blocked would never end.
  */
 const LONGEST_STOP = 30_000;
 

@@ -24,9 +24,9 @@ export interface ConsoleContext {
    * the work, for example `Removing expired rows`. Returns the result of the work, or rejects with
    * its error.
    *
-   * On a terminal, one line shows the progress and is updated in place. Elsewhere, it prints a new
-   * line every five seconds, and a line at once for each report with `atOnce`. Work of less than
-   * five seconds without `atOnce` therefore prints nothing.
+   * On a terminal, one line shows the progress and is updated in place. Elsewhere, a new line is
+   * printed every five seconds, and for each report with `atOnce`. So short work prints nothing,
+   * unless it uses `atOnce`.
    */
   progress<T>(what: string, work: (report: ReportProgress) => Promise<T>): Promise<T>;
   /** Prints a line to standard error, and ends the command with exit code 1. Always throws. */

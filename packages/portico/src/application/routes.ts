@@ -32,9 +32,9 @@ export interface Route {
    */
   readonly path: string;
   /**
-   * If true, this route is skipped when another route has the same name, the same path with any
-   * method, or placeholders that match the path and one of the methods. Plugins use this property
-   * for routes that the application may replace.
+   * If true, this route is skipped when another route has the same name, has the same path with any
+   * method, or answers this path and one of the methods through placeholders. Plugins use this
+   * property for routes that the application may replace.
    */
   readonly yields?: true;
   /**
@@ -44,7 +44,8 @@ export interface Route {
   readonly readsNoSession?: true;
   /**
    * Handles requests. In an application of the kit, a listener of `Event.EXCEPTION` can answer if
-   * the handler throws. Otherwise, `ErrorHandler` determines the status of the response.
+   * the handler throws. Otherwise, the response is 503 if the database is unavailable, and
+   * `ErrorHandler` determines the status for all other errors.
    */
   readonly handler: RouteHandler;
 }

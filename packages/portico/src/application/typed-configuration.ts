@@ -18,8 +18,8 @@ export interface KitConfigInput {
   /** Whether a proxy removes `base_path` from the path of each request. Default: false. */
   readonly base_path_stripped?: boolean | undefined;
   /**
-   * The name of the application on the kit's own pages. Without it, these pages show
-   * `oauth_server:name`. Default: the host of `public_url`.
+   * The name of the application on the kit's own pages. Default: `oauth_server:name`, or the host
+   * of `public_url` if that is not set either.
    */
   readonly name?: string | undefined;
   /**

@@ -12,8 +12,8 @@ interface Origin {
 const origins = new AsyncLocalStorage<Origin>();
 
 /**
- * Runs work for a request. Audit events that are stored during this work contain the id of the
- * request and the client's IP address.
+ * Runs work for a request. Audit events that are stored or streamed during this work contain the id
+ * of the request and the client's IP address.
  */
 export type RunFrom = <T>(request: () => Request, context: unknown, work: () => T) => T;
 

@@ -95,9 +95,9 @@ export class SavedRequests {
   }
 
   /**
-   * Call this if a request could not be changed, because it had changed after Portico read it. If
-   * the request was answered, has ended or has expired, throws a page error that says so. Otherwise
-   * returns an error for the other causes, so the caller throws it.
+   * Finds out why a request could not be changed after Portico read it. Throws a page error if the
+   * request was answered, has ended or has expired. Otherwise, returns an error for the caller to
+   * throw.
    */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);

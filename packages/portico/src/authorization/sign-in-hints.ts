@@ -2,7 +2,7 @@ import type { Parameters } from '../parameters.ts';
 import type { Server } from '../server.ts';
 
 /**
- * Reads the hints for the sign-in page and the language of pages from an authorization request
+ * Reads the hints in an authorization request: for the sign-in page, and for the language of pages
  * (OpenID Connect Core section 3.1.2.1). Portico ignores an invalid hint and never refuses a
  * request because of one.
  */

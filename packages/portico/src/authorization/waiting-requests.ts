@@ -230,7 +230,8 @@ export class WaitingRequests {
 
 /**
  * Returns the names of the cookies to remove so that a new cookie of this size fits. Always removes
- * unreadable and expired cookies, and then the oldest ones if there is too little space.
+ * unreadable and expired cookies, and then the oldest ones if there are too many or they are too
+ * large together.
  */
 function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
   const createdAt = ({ opened }: WaitingCookie) => opened?.createdAt ?? 0;

@@ -22,8 +22,8 @@ export interface FieldChange {
 type FieldValue = string | readonly string[] | null;
 
 /**
- * The client fields to compare, with their names in client metadata (RFC 7591 section 2). Only
- * `logo_sha256` is Portico's own name.
+ * The client fields to compare, with their names in client metadata (RFC 7591 section 2, OpenID
+ * Connect Dynamic Client Registration section 2). Only `logo_sha256` is Portico's own name.
  */
 const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldValue])[] = [
   ['client_name', ({ name }) => name],

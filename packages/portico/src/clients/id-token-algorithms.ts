@@ -17,12 +17,14 @@ export async function firstWithKey(
 }
 
 /**
- * Returns the algorithm that signs the client's ID tokens. If an algorithm is requested, throws if
- * it is unknown, if the server has no key for it, or if the client cannot get ID tokens. If none is
- * requested, returns the first of `preferred` for which the server has a key, or throws if it has
- * no such key. If `preferred` is null or the client does not have the scope `openid`, returns RS256
- * without looking for a key. `preferred` lists the algorithms that the client's profile allows.
- * Null means that every algorithm is allowed.
+ * Returns the algorithm that signs the client's ID tokens. `preferred` lists the algorithms that
+ * the client's profile allows, or is null if it allows all.
+ *
+ * - If an algorithm is requested, throws if it is unknown, if the server has no key for it, or if
+ *   the client cannot get ID tokens.
+ * - Otherwise, returns RS256 if `preferred` is null or the client does not have the scope `openid`.
+ *   In all other cases, returns the first algorithm in `preferred` for which the server has a key,
+ *   and throws if there is no such key.
  */
 export async function checkAlgorithm(
   requested: string | undefined,

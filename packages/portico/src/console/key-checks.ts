@@ -55,8 +55,8 @@ function staged(keys: readonly KeyDescription[]): readonly Finding[] {
 }
 
 /**
- * Finds keys that a machine created while its clock was ahead. A rotation would not replace such a
- * key, or create another one, before this time.
+ * Finds keys that a machine created while its clock was ahead, so that their time is in the future.
+ * Until that time, a rotation neither replaces such a key nor creates another one.
  */
 function ahead(keys: readonly KeyDescription[], now: number): readonly Finding[] {
   return keys.flatMap(({ kid, algorithm, state, createdAt, signsFrom, file }) => {

@@ -32,7 +32,7 @@ export interface ProtectedRoutes {
    * - The request is refused or fails, so Portico writes a log line about it.
    * - The token is bound to a key, so its proof must match the method and path of the request.
    *   Without `request`, Portico refuses such tokens.
-   * - Portico stores an audit event about the request, and writes the request's id into it.
+   * - Portico stores or streams an audit event about the request, with the request's id.
    *
    * Portico passes `context` to the methods of the host.
    */

@@ -51,8 +51,8 @@ const LONGEST_INTERVAL = 30_000;
 /** How long after the last failure all failures of a key are forgotten, in milliseconds. */
 const MEMORY = 15 * 60_000;
 /**
- * The maximum number of keys. Above it, the key whose last attempt is the oldest is forgotten.
- * Attempts that must wait do not count here.
+ * The maximum number of keys. Above it, the key whose last attempt is the oldest is forgotten. An
+ * attempt that was rejected because it must wait is not a last attempt.
  */
 const MOST_KEYS = 10_000;
 /** One in this many of the attempts that would have to wait is allowed immediately. */

@@ -138,7 +138,7 @@ export interface OutboxCounts {
   /**
    * Messages that the outbox dropped because too many messages were already waiting for the same
    * receiver. They are counted until an operator discards the receiver's messages, or until the
-   * receiver has had no messages for a month.
+   * receiver has no messages and got its last one more than a month ago.
    */
   readonly dropped: number;
 }

@@ -138,7 +138,8 @@ export class Outbox {
 
   /**
    * Tries to deliver the selected messages again immediately. The outbox keeps trying undelivered
-   * messages for one day. Returns how many of the selected messages were undelivered.
+   * messages for one day. With `id`, does nothing for a message that is
+   * still being tried. Returns how many of the selected messages were undelivered.
    */
   async retry(selected: { readonly id?: string; readonly receiver?: string }): Promise<number> {
     if (!this.isOn) return 0;
@@ -177,8 +178,8 @@ export class Outbox {
   }
 
   /**
-   * Removes at most `limit` old undelivered messages, and also receivers that have had no messages
-   * for a month. Returns how many messages it removed.
+   * Removes at most `limit` old undelivered messages, and also receivers that have no messages and
+   * got their last one more than a month ago. Returns how many messages it removed.
    */
   async removeOld(limit: number): Promise<number> {
     const now = this.#around.clock();

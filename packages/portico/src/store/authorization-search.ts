@@ -13,7 +13,7 @@ export interface HeldAuthorization {
   readonly id: string;
   /** The client that has access. */
   readonly client: HoldingClient;
-  /** The person who gave access. */
+  /** The person whose account the client can access. */
   readonly person: PersonReference;
   /** The person's `sub`. */
   readonly subject: string;

@@ -272,9 +272,9 @@ export interface UnsettledGrant {
   readonly error: unknown;
   /**
    * Returns true if the tokens were issued and are the latest tokens of an active authorization.
-   * Returns false if they were not issued and no longer can be, or if they are not the latest.
-   * Rejects while the store is unavailable. Call this within an hour after the request, because the
-   * rows may then be removed.
+   * Returns false if they were not issued and no longer can be, if they are not the latest, or if
+   * the authorization has ended. Rejects while the store is unavailable. Call this within an hour
+   * after the request, because the rows may be removed after that.
    */
   readonly settle: () => Promise<boolean>;
 }

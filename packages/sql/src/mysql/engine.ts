@@ -137,8 +137,8 @@ export function getFigures(pool: object): PoolFigures {
 
 /**
  * Returns the URL with the scheme `mysql:` and without the option `resetOnRelease`, because a reset
- * removes the session settings. If the URL contains the option, the driver ignores the value
- * `false` in the code. Throws if the URL is not usable.
+ * removes the session settings. Setting the option to `false` in the code would not help, because
+ * the driver would still use the URL's value. Throws if the URL is not usable.
  */
 function withoutReset(url: string): string {
   const address = URL.parse(url.replace(/^mariadb:/, 'mysql:'));

@@ -10,8 +10,7 @@ import { isError } from '../is-error.ts';
 
 /** The meanings of SQLSTATE error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // The server is a standby, or its transactions may only read, for example because it is a former
-  // primary.
+  // The server or the transaction is read-only. The server may be a standby or a former primary.
   ['25006', 'read-only'],
   // A time limit or an administrator stopped the statement. Neither can stop a commit that waits
   // for its standby.

@@ -3,8 +3,8 @@ import type { ConsoleIo } from './console.ts';
 /**
  * Runs one console command for the application in `io.cwd`, and returns the exit code: 0 if the
  * command succeeds, otherwise 1. `argv` contains the arguments after `portico`. Rejects if the
- * application's code has a syntax error: only Node can print the file and line of this error, when
- * the process exits.
+ * application's code has a syntax error whose stack contains no file or line. Only Node can print
+ * the file and line of this error, when the process exits.
  *
  * Loads the console's code only when called, because an application that serves requests does not
  * need it.

@@ -4,8 +4,8 @@ import type { DocumentHosts } from '../../http/outbound/hosts.ts';
 import type { ClientRecords } from '../../store/sql/clients.ts';
 
 /**
- * Reports from which hosts the server accepts documents, how many document clients are stored, and
- * how many others are blocked.
+ * Reports from which hosts the server accepts documents, how many document clients are active, and
+ * how many are blocked.
  */
 export async function examineDocuments(
   store: ClientRecords,

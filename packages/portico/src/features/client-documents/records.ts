@@ -22,8 +22,8 @@ export interface DocumentClient {
 
 /**
  * Reads and writes document clients, which are the rows in `oauth_clients` whose id is the URL of a
- * document. Each row contains the data that the document had when a signed-in user last opened an
- * authorization request of the client.
+ * document. Each row contains the document's data that the server last used for an authorization
+ * request of a signed-in user.
  */
 export class DocumentClientRecords {
   readonly #database: Database;

@@ -58,8 +58,8 @@ class FailedLookUp extends Error {
 }
 
 /**
- * Responds with 401 or 403 if `token()` rejects a request. `PorticoModule` registers this filter
- * for the whole application.
+ * Responds with 401 or 403 if `token()` rejects a request, and with 503 or 500 if the token cannot
+ * be looked up. `PorticoModule` registers this filter for the whole application.
  */
 export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp> {
   readonly #host: HttpAdapterHost;

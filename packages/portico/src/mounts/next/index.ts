@@ -27,11 +27,11 @@ export interface NextMount {
    * pass the URL of one of them.
    *
    * - In a route handler, pass the request. If `token()` rejects the request, the response is 401
-   *   or 403.
+   *   or 403. If the token cannot be looked up, it is 503 or 500.
    * - In a server function or a page, pass `await headers()`. `withToken` then returns the result
-   *   of your function, or throws a `BearerError` if `token()` rejects the request. Tokens that are
-   *   bound to a key (RFC 9449) are always rejected there, because headers do not contain the
-   *   request's method and URL.
+   *   of your function. It throws a `BearerError` if `token()` rejects the request, and another
+   *   Error if the token cannot be looked up. Tokens that are bound to a key (RFC 9449) are always
+   *   rejected there, because headers do not contain the request's method and URL.
    */
   readonly withToken: WithToken;
 }

@@ -123,8 +123,9 @@ export class OutboxMessages {
   }
 
   /**
-   * Removes at most `limit` messages whose time `prune_after` has passed. That time is some days
-   * after a message expires or is marked as undelivered. Returns the number of removed messages.
+   * Removes at most `limit` messages whose time `prune_after` has passed: a week after the message
+   * was marked as undelivered, or else a week after it expired. Returns the number of removed
+   * messages.
    */
   async removeOld(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
