@@ -59,6 +59,8 @@ let lastLoaded: typeof PERSON | null = null;
 const HANGS = Symbol('hangs');
 let held: unknown = true;
 let active = (): unknown => true;
+/** Whether `loadAccount` returns undefined. */
+let isMissing = false;
 /** The value that the hasher returns from `verify`. If null, it returns the correct result. */
 let verified: unknown = null;
 /** Awaited before a secret is hashed. */
@@ -84,6 +86,7 @@ const host: Host = {
   loadAccount(reference) {
     loads += 1;
     lastLoaded = reference;
+    if (isMissing) return asked(undefined as never);
     return asked({
       reference: accountOf ?? reference,
       isActive: () => active() as boolean,
@@ -424,7 +427,7 @@ describe('a host in JavaScript that returns neither true nor false', () => {
       answering();
       return await introspect();
     } finally {
-      [held, active] = [true, () => true];
+      [held, active, isMissing] = [true, () => true, false];
     }
   }
 
@@ -448,6 +451,11 @@ describe('a host in JavaScript that returns neither true nor false', () => {
     ['rows', () => []],
   ])('signs in no person if isActive() returns %s', async (_, give) => {
     expect(await introspectedWhile(() => (active = give))).toEqual({ active: false });
+  });
+
+  // @shows AS-1.9
+  test('finds no account if loadAccount() returns undefined', async () => {
+    expect(await introspectedWhile(() => (isMissing = true))).toEqual({ active: false });
   });
 
   test('causes a warning that names isActive() if a person returns from the sign-in page', async () => {

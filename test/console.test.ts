@@ -617,7 +617,8 @@ describe('oauth:server:doctor', () => {
     const after = Date.now();
     const { stdout } = await run('oauth:server:doctor');
     const told = new RegExp(
-      `^open +secret rotation +Turning \\(${id}\\): .* accepted until (\\S+)$`,
+      // The quotes escape control characters, because a client may have chosen its name itself.
+      String.raw`^open +secret rotation +"Turning" \(${id}\): .* accepted until (\S+)$`,
       'm',
     ).exec(stdout);
     // The commands take time, and the deadline is printed to the minute or the second.

@@ -20,6 +20,15 @@ test('a caller may make all calls of a minute at once, and then one more as each
   expect(take('a', 1)).toBe(10_000);
 });
 
+test('every limit allows exactly as many calls as it says', () => {
+  const allowed = (perMinute: number) => {
+    const { take } = limited(perMinute);
+    return Array.from({ length: perMinute + 1 }, () => take('a', 1)).filter((wait) => wait === 0);
+  };
+  const limits = Array.from({ length: 300 }, (_, index) => index + 1);
+  expect(limits.map((each) => allowed(each).length)).toEqual(limits);
+});
+
 test('a refused call costs nothing, and each caller has a separate limit', () => {
   const { take, pass } = limited(1);
   expect(take('a', 1)).toBe(0);

@@ -42,7 +42,8 @@ export class CallLimit {
     // Allow a batch that is larger than the limit only if the caller can send `perMinute` messages
     // now. The whole batch counts, so the caller must then wait longer.
     const wait = Math.max(0, from + Math.min(messages, this.#perMinute) * each - now - MINUTE);
-    if (wait > 0) return wait;
+    // The clock has whole milliseconds. A smaller wait comes only from rounding.
+    if (wait >= 1) return wait;
     this.#usedUntil.put(caller, from + Math.min(messages, MOST_AT_ONCE) * each);
     return 0;
   }

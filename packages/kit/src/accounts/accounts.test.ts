@@ -116,6 +116,13 @@ describe('the accounts of several providers', () => {
     ]);
   };
 
+  test('ask the next provider if one returns undefined', async () => {
+    const absent = { ...provider('absent', {}), authenticate: async () => undefined as never };
+    const accounts = createAccounts([absent, provider('guests', { eve: '8' })]);
+    expect((await accounts.authenticate('eve', 'guests'))?.reference.id).toBe('8');
+    expect(await accounts.authenticate('eve', 'wrong')).toBeNull();
+  });
+
   test('are found only by both the provider and the id', async () => {
     const accounts = both();
     expect((await accounts.find({ provider: 'guests', id: '8' }))?.reference).toEqual({

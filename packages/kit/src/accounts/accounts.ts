@@ -25,7 +25,8 @@ export function createAccounts(providers: readonly AccountProvider[]): Accounts 
     find: async ({ provider, id }) => (await byName.get(provider)?.find(id)) ?? null,
     async authenticate(identifier, password, names) {
       for (const provider of providers) {
-        const user = await provider.authenticate(identifier, password, names);
+        // JavaScript providers may return undefined from a look-up that finds nothing.
+        const user = (await provider.authenticate(identifier, password, names)) ?? null;
         if (user !== null) return user;
       }
       return null;

@@ -96,14 +96,14 @@ function getAccounts<Context>(
   const authenticatedAt = host.authenticatedAt?.bind(host);
   const sessionId = host.sessionId?.bind(host);
   return {
-    signedIn: (request) => host.signedIn(request, context()),
-    loadAccount: (person) => host.loadAccount(person, context()),
+    // JavaScript hosts may return undefined from a look-up that finds nothing.
+    signedIn: async (request) => (await host.signedIn(request, context())) ?? null,
+    loadAccount: async (person) => (await host.loadAccount(person, context())) ?? null,
     holdsPermission: (person, permission) => host.holdsPermission(person, permission, context()),
     accountFor:
       accountFor === undefined
         ? null
-        : // JavaScript hosts may return undefined from a look-up that finds nothing.
-          async (assertion) => (await accountFor(assertion, context())) ?? null,
+        : async (assertion) => (await accountFor(assertion, context())) ?? null,
     findPeople:
       findPeople === undefined ? null : (text, limit) => findPeople(text, limit, context()),
     authenticatedAt:

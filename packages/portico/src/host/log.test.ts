@@ -175,6 +175,22 @@ describe('the log', () => {
   });
 
   // @shows AS-19.2
+  test('does not write the secrets in a set, in the data of a form or in the query of a URL', async () => {
+    const form = new FormData();
+    form.set('client_secret', 'abc-secret');
+    form.set('scope', 'openid');
+    const set = new Set([{ password: 'abc-secret', name: 'Ada' }]);
+    log.info('{form} {set} {url}', {
+      form,
+      set,
+      url: new URL('https://a.example/x?code=abc-secret'),
+    });
+    const message = (await lines())[0]?.['message'];
+    expect(message).not.toContain('abc-secret');
+    for (const shown of ['openid', 'Ada', 'https://a.example/x']) expect(message).toContain(shown);
+  });
+
+  // @shows AS-19.2
   test('does not write the secrets in the headers or the query of a request or response', async () => {
     const headers = { Authorization: 'Bearer abc-secret', 'Set-Cookie': 'abc-secret' };
     const url = 'https://app.example/a?login=abc-secret';

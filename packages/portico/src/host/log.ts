@@ -226,6 +226,10 @@ function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
     });
     return new collection(entries as [string, string][]);
   }
+  if (value instanceof Set)
+    return new Set([...value].map((inner) => withoutInnerSecrets(inner, depth - 1)));
+  if (value instanceof FormData) return withoutInnerSecrets(new Map(value), depth);
+  if (value instanceof URL) return withoutQuery(value.href);
   if (value instanceof Request || value instanceof Response)
     return withoutInnerSecrets(describeMessage(value), depth);
   if (value instanceof Error) return { [inspect.custom]: () => describeFields(value, depth) };
@@ -240,13 +244,13 @@ function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   return Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object | null) as unknown;
 }
 
-/**
- * Returns what a text shows of a request or response. The URL has no query, because a query can
- * contain a code or a token.
- */
+/** Removes the query and the fragment, which can contain a code or a token. */
+const withoutQuery = (url: string) => url.replace(/[?#].*/s, '');
+
+/** Returns what a text shows of a request or response. */
 function describeMessage(message: Request | Response): object {
   const { headers } = message;
-  const url = message.url.replace(/[?#].*/s, '');
+  const url = withoutQuery(message.url);
   return message instanceof Request
     ? { method: message.method, url, headers }
     : { status: message.status, url, headers };

@@ -1,5 +1,6 @@
 import type { AddCommands } from '../../application/console-context.ts';
 import { examine, type OpenRotation } from '../doctor.ts';
+import { quoted } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import { configurationChecks, printReport } from '../report.ts';
 
@@ -35,7 +36,7 @@ function describeRotation(rotation: OpenRotation): string {
   const { client_id: id, client_name: name, previous_secret_expires_at: until } = rotation;
   const deadline = new Date(until * 1000).toISOString();
   return (
-    `open     secret rotation     ${name} (${id}): the previous secret is also accepted ` +
+    `open     secret rotation     ${quoted(name)} (${id}): the previous secret is also accepted ` +
     `until ${deadline}`
   );
 }

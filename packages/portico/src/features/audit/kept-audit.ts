@@ -79,6 +79,8 @@ export class StoredAudit implements KeptAudit {
     pseudonym: string,
     batch = DEFAULT_BATCH,
   ): Promise<number> {
+    if (!Number.isSafeInteger(batch) || batch < 1)
+      throw new OutOfRangeError('batch must be a whole number of at least 1');
     return isStorable({ person }) ? this.#table.replacePerson(person, pseudonym, batch) : 0;
   }
 
