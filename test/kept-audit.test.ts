@@ -815,7 +815,7 @@ describe('a person who is erased from the audit log', () => {
     while (counts.at(-1) !== 0);
     expect(counts).toEqual([3, 2, 1, 0]);
     for (const batch of [0, -1, 1.5, '1' as unknown as number])
-      await expect(audit.pseudonymise(ada, 'nobody-1', batch)).rejects.toThrow(RangeError);
+      await expect(audit.pseudonymise(ada, 'erased-1', batch)).rejects.toThrow(RangeError);
     expect((await list('--person', 'erased', 'ada')).items).toEqual([]);
     expect((await list('--person', 'erased', 'nobody-1')).items).toHaveLength(5);
     expect((await list('--person', 'erased', 'ada ')).items).toMatchObject([

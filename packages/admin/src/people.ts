@@ -1,5 +1,12 @@
 import { AccessError, type CompleteHost, type PersonReference, type UserInterface } from 'portico';
-import { HostTimeoutError, inTime, isYes, requirePerson, samePerson } from 'portico/extension';
+import {
+  HostTimeoutError,
+  inTime,
+  isYes,
+  requirePerson,
+  samePerson,
+  shownPerson,
+} from 'portico/extension';
 
 /** What the application knows about a user, besides the id. */
 export interface KnownPerson {
@@ -91,7 +98,7 @@ function getKey({ provider, id }: PersonReference): string {
 function describe(account: UserInterface | null): KnownPerson {
   if (account === null) return { name: null, email: null, account: 'gone' };
   try {
-    const { name, email } = account.getProfile();
+    const { name, email } = shownPerson(account);
     return {
       name: shortened(name),
       email: shortened(email),

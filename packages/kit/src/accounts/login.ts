@@ -15,6 +15,7 @@ import {
   noteWish,
   getRequestId,
   type Said,
+  shownPerson,
   type SignInLinks,
   told,
   type Words,
@@ -242,7 +243,7 @@ export class SignInPage {
     if (waiting !== null) noteWish(request, waiting.uiLocales);
     const words = await speaking.of(request);
     const user = again ? await this.#application.auth().user() : null;
-    const hint = (user === null ? waiting?.loginHint : user.getProfile().email) ?? '';
+    const hint = (user === null ? waiting?.loginHint : shownPerson(user).email) ?? '';
     const view: SignInView = {
       ...words,
       title: words.t(user === null ? 'sign_in.title' : 'sign_in.again'),

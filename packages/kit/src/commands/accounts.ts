@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddCommands, Application, ConfigMap, ConsoleContext } from 'portico';
-import { quotedPublic } from 'portico/extension';
+import { orFail, quotedPublic } from 'portico/extension';
 import type { Application as KitApplication } from '../contracts.ts';
 import {
   databaseAccounts,
@@ -38,7 +38,7 @@ const addCreate: AddCommands = (program, context) => {
       if (options.password === '')
         context.fail('--password is empty; to create a random password, omit the option');
       const password = options.password ?? randomBytes(12).toString('base64url');
-      await orFail(context, accounts.create({ email, name, password }));
+      await orFail(context, accounts.create({ email, name, password }), [AccountError]);
       context.print(`Created the account ${email}.`);
       if (options.password === undefined) context.print(`password: ${password}`);
     });
@@ -117,7 +117,7 @@ const addGrant: AddCommands = (program, context) => {
     .argument('<permission>')
     .action(async (email: string, permission: string) => {
       const { accounts, account } = await open(context, email);
-      await orFail(context, accounts.grant(account.id, permission));
+      await orFail(context, accounts.grant(account.id, permission), [AccountError]);
       const warning = unnamed(permission, await context.application());
       if (warning !== null) context.note(`Warning: ${warning}`);
       context.print(`${account.email} now has the permission ${permission}.`);
@@ -187,14 +187,4 @@ async function open(
   return account === null
     ? context.fail(`No account has the email ${email}; see account:list`)
     : { accounts, account };
-}
-
-/** Returns the result. If a text cannot be stored, prints why on one line and ends the command. */
-async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
-  try {
-    return await result;
-  } catch (error) {
-    if (error instanceof AccountError) return context.fail(error.message);
-    throw error;
-  }
 }

@@ -52,13 +52,12 @@ export function findConfigurationError(
  * cannot be used. Returns null for any other error.
  */
 export function describeUnreachable(connected: Connected, error: unknown): string | null {
+  const { pool = null } = connected;
   const aboutFile = describeFileProblem(connected, error);
   if (aboutFile !== null) return aboutFile;
   if (!(error instanceof Error) || !isUnreachable(error)) return null;
   const address =
-    (connected.pool ?? null) === null
-      ? "the address in the application's pool"
-      : 'database_url (DATABASE_URL)';
+    pool === null ? "the address in the application's pool" : 'database_url (DATABASE_URL)';
   return (
     `The database cannot be reached: ${describeCause(error)}. Start the database server, or ` +
     `correct ${address}`

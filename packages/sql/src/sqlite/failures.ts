@@ -51,7 +51,7 @@ export function busy(message: string): Error {
 
 /** Creates an error like SQLite's own error for a file that cannot be opened. */
 export function cannotOpen(cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = isError(cause) ? cause.message : String(cause);
   const message = `unable to open database file: ${reason}`;
   return Object.assign(new Error(message, { cause }), { errcode: CANTOPEN });
 }

@@ -4,14 +4,19 @@ import { AccessError, RegistrationError } from '../../errors.ts';
 import { KeyRotationError } from '../../keys/signing-key.ts';
 
 /**
- * Returns the result of an operation. If it fails with an expected error, prints the reason on one
- * line and ends the command.
+ * Returns the result of an operation. If it fails with an error of these classes, prints the reason
+ * on one line and ends the command.
  */
-export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
+export async function orFail<T>(
+  context: ConsoleContext,
+  result: Promise<T>,
+  expected: readonly (new (...values: never) => Error)[] = KNOWN,
+): Promise<T> {
   try {
     return await result;
   } catch (error) {
-    if (KNOWN.some((kind) => error instanceof kind)) return context.fail((error as Error).message);
+    if (expected.some((kind) => error instanceof kind))
+      return context.fail((error as Error).message);
     throw error;
   }
 }

@@ -79,9 +79,9 @@ export class CodeRecords {
     const replace = async (committed?: () => Promise<boolean>) => {
       const set = [hash, expiresAt, expiresAt, expiresAt];
       const which = [id, clientId, person.provider, person.id, scopes.join(' ')];
-      return (
-        (await this.#database.execute(REPLACE_CODE, [...set, ...which], committed)).affected === 1
-      );
+      const values = [...set, ...which];
+      const { affected } = await this.#database.execute(REPLACE_CODE, values, committed);
+      return affected === 1;
     };
     // If the store's response was lost, run the statement again. This is safe, because the client
     // does not have the new code yet.
