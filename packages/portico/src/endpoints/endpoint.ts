@@ -69,8 +69,20 @@ export interface Answering {
   readonly runFrom: RunFrom | null;
 }
 
-/** Responds to a request with plain data, without creating a Response object. */
-type Replying = (request: Request, context: unknown) => Promise<Reply>;
+/** Something that is sent as a response. */
+interface Answer {
+  readonly status: number;
+}
+
+/**
+ * Responds to a request with what `convert` returns for the reply, without creating a Response
+ * object. If `convert` throws, responds with an error. Never rejects.
+ */
+type Replying = <T extends Answer>(
+  request: Request,
+  context: unknown,
+  convert: (reply: Reply) => T,
+) => Promise<T>;
 
 /**
  * Maps the `handle` of each endpoint to a function that responds with plain data. If other code
@@ -117,19 +129,15 @@ export class AnsweringEndpoint implements Endpoint {
     this.#task = { kind: 'endpoint', name, route: path };
     this.#readable = readableHeaders(by.binding);
     if (description.forPeople !== true)
-      replies.set(this.handle, (request, context) =>
-        this.#run(request, context, () => this.#replied(request)),
+      replies.set(this.handle, (request, context, convert) =>
+        this.#run(request, context, () => this.#converted(request, convert)),
       );
   }
 
   readonly handle = (request: Request, context?: unknown): Promise<Response> =>
     this.#run(request, context, () => this.#answer(request));
 
-  #run<T extends Reply | Response>(
-    request: Request,
-    context: unknown,
-    answer: () => Promise<T>,
-  ): Promise<T> {
+  #run<T extends Answer>(request: Request, context: unknown, answer: () => Promise<T>): Promise<T> {
     const { server, runFrom } = this.#by;
     const { measuring, outbox } = server;
     outbox.start();
@@ -143,8 +151,24 @@ export class AnsweringEndpoint implements Endpoint {
   }
 
   async #answer(request: Request): Promise<Response> {
-    const reply = await this.#replied(request);
-    return this.#committed(request, toResponse(reply), getRequestId(request));
+    const response = await this.#converted(request, toResponse);
+    return this.#committed(request, response, getRequestId(request));
+  }
+
+  /** Converts the reply. If the reply is not valid, converts an error instead. */
+  async #converted<T>(request: Request, convert: (reply: Reply) => T): Promise<T> {
+    let reply: Reply | null = null;
+    try {
+      reply = await this.#replied(request);
+      return convert(reply);
+    } catch (error) {
+      const requestId = getRequestId(request);
+      // Send no page, because its headers could be invalid too.
+      const failed = { endpoint: this.name, requestId, asPage: false, request };
+      const exception = reply === null ? error : invalid(reply);
+      const fault = await this.#by.failures.reply(exception, failed);
+      return convert(withRequestIdField(fault, requestId));
+    }
   }
 
   /** Returns the reply with the request's id added. If the request is refused, logs the refusal. */
@@ -202,6 +226,14 @@ export class AnsweringEndpoint implements Endpoint {
     const asPage = forPeople && prefersPage(request.headers.get('accept'));
     return this.#by.failures.reply(error, { endpoint: this.name, requestId, asPage, request });
   }
+}
+
+/** Returns an error that contains no values of headers, because they can be secret. */
+function invalid({ status, headers }: Reply): Error {
+  const names = Object.keys(headers).join(', ');
+  return new TypeError(
+    `The status, a header or a cookie of the reply is not valid: ${status}; ${names}`,
+  );
 }
 
 /** Returns all endpoints, both Portico's own and those of features, with their full paths. */

@@ -369,7 +369,7 @@ export async function answerOf(
     return answerFromResponse(answerTo(incoming, refusal));
   }
   const reply = replyingOf(dispatched);
-  if (reply !== null) return answerFromReply(await reply(requestOnDemand(asked, origin), context));
+  if (reply !== null) return reply(requestOnDemand(asked, origin), context, answerFromReply);
   const response = await dispatched.handle(requestFrom(asked, origin), context);
   const answer = answerFromResponse(answerTo(incoming, response));
   // If the client has already left, nothing would ever read an event stream.

@@ -39,7 +39,8 @@ export function answerFromReply(reply: Reply): SentAnswer {
 }
 
 /** Whether these headers and this body can be sent as they are, without creating a Response. */
-function isPlain({ status, body }: Reply, fields: readonly Field[]): boolean {
+function isPlain({ status, body, cookies = [] }: Reply, fields: readonly Field[]): boolean {
+  if (!cookies.every((cookie) => VALUE.test(cookie))) return false;
   if (!Number.isInteger(status) || status < 200 || status > 599) return false;
   if (body !== null && (status === 204 || status === 205 || status === 304)) return false;
   let hasType = typeof body !== 'string';
