@@ -59,6 +59,8 @@ let lastLoaded: typeof PERSON | null = null;
 const HANGS = Symbol('hangs');
 let held: unknown = true;
 let active = (): unknown => true;
+let loginUrl = (returnTo: string): unknown => `/sign-in?to=${encodeURIComponent(returnTo)}`;
+let clientAddress = (): unknown => null;
 /** Whether `loadAccount` returns undefined. */
 let isMissing = false;
 /** The value that the hasher returns from `verify`. If null, it returns the correct result. */
@@ -96,7 +98,7 @@ const host: Host = {
   holdsPermission: () => (held === HANGS ? new Promise(() => {}) : asked(held as boolean)),
   browserSecret: () => asked(browserSecret as string),
   signOut: () => asked(undefined),
-  loginUrl: (returnTo) => `/sign-in?to=${encodeURIComponent(returnTo)}`,
+  loginUrl: (returnTo) => loginUrl(returnTo) as string,
   passwordHasher: {
     async hash(password) {
       await meeting();
@@ -108,7 +110,7 @@ const host: Host = {
     },
   },
   render: async (_, data) => JSON.stringify(data),
-  clientAddress: () => null,
+  clientAddress: () => clientAddress() as string | null,
   audit: () => asked(undefined),
   log: {
     debug: logging('debug'),
@@ -472,6 +474,62 @@ describe('a host in JavaScript that returns neither true nor false', () => {
     expect(logged).toEqual([
       { level: 'warning', text: expect.stringContaining('isActive() returns true, not a promise') },
     ]);
+  });
+});
+
+describe('a host in JavaScript that returns a promise instead of a string', () => {
+  const PROMISES: readonly (readonly [what: string, give: () => unknown])[] = [
+    ['is fulfilled', () => Promise.resolve('/sign-in')],
+    // An unhandled rejection would fail the test.
+    ['is rejected', () => Promise.reject(new Error('The database is away'))],
+  ];
+  async function loggedWhile(asking: () => Promise<Response>): Promise<readonly string[]> {
+    const [url, address, person] = [loginUrl, clientAddress, someone];
+    logged.length = 0;
+    try {
+      expect((await asking()).status).toBe(500);
+    } finally {
+      [loginUrl, clientAddress, someone] = [url, address, person];
+    }
+    return logged.map(({ text }) => text);
+  }
+
+  // @shows AS-1.10
+  test.each(PROMISES)('sends an error if the promise of loginUrl() %s', async (_, give) => {
+    const { client } = await server.clients.create({
+      name: 'App',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['notes:read'],
+    });
+    const lines = await loggedWhile(() => {
+      [someone, loginUrl] = [null, give];
+      return answer('oauth_server_authorize', `/oauth/authorize?${codeRequest(client.id)}`);
+    });
+    expect(lines).toEqual([
+      '{endpoint} failed: {exception} Host.loginUrl returned a promise, but must return a string',
+    ]);
+  });
+
+  // @shows AS-1.10
+  test.each(PROMISES)('sends an error if the promise of clientAddress() %s', async (_, give) => {
+    const form = { grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' };
+    const lines = await loggedWhile(() => {
+      clientAddress = give;
+      return answer('oauth_server_token', '/oauth/token', form);
+    });
+    expect(lines).toEqual([
+      '{endpoint} failed: {exception} Host.clientAddress returned a promise, but must return a ' +
+        'string or null',
+    ]);
+  });
+
+  test('has no address if clientAddress() returns undefined', async () => {
+    const form = { grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' };
+    const before = clientAddress;
+    clientAddress = () => undefined;
+    const answered = await answer('oauth_server_token', '/oauth/token', form);
+    clientAddress = before;
+    expect(answered.status).toBe(401);
   });
 });
 

@@ -423,3 +423,45 @@ describe('a request to the authorization endpoint', () => {
     expect(other['request_id']).not.toBe(id);
   });
 });
+
+describe('the URL of the sign-in page', () => {
+  test.each<[how: string, loginUrl: Host<Browser>['loginUrl']]>([
+    ['a path', '/ログイン/Straße%20?seite=ü'],
+    [
+      'a function',
+      (returnTo) => `/ログイン/Straße%20?seite=ü&${new URLSearchParams({ return_to: returnTo })}`,
+    ],
+  ])('can contain characters that are not in ASCII: %s', async (_, loginUrl) => {
+    const { send } = start('accept', {}, { loginUrl, tellsWhoWaits: true });
+    const away = await send(browserOf(null), at(parameters()));
+    expect(away.status).toBe(302);
+    const location = away.headers.get('location') ?? '';
+    expect(location).toMatch(
+      /^\/%E3%83%AD%E3%82%B0%E3%82%A4%E3%83%B3\/Stra%C3%9Fe%20\?seite=%C3%BC&return_to=%2Foauth/,
+    );
+    const [path] = location.split('?');
+    expect(away.headers.getSetCookie().some((each) => each.includes(`Path=${path};`))).toBe(true);
+  });
+
+  test('causes one server error if no header can contain it, and the request gets an answer', async () => {
+    const exceptions: unknown[] = [];
+    const log = {
+      debug() {},
+      info() {},
+      warning() {},
+      error(_: string, { exception }: LogContext = {}) {
+        if (exception !== undefined) exceptions.push(exception);
+      },
+    };
+    const { send } = start('accept', {}, { log, loginUrl: (to) => `/sign-in\n?to=${to}` });
+    const answered = await send(browserOf(null), at(parameters()));
+    expect([answered.status, await answered.json()]).toEqual([
+      500,
+      { error: 'server_error', error_description: 'The server failed to answer.' },
+    ]);
+    expect(exceptions.map(String)).toEqual([
+      'TypeError: The status, a header or a cookie of the reply is not valid: 302; ' +
+        'Location, Cache-Control, Referrer-Policy, X-Request-Id',
+    ]);
+  });
+});

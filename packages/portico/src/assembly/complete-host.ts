@@ -1,3 +1,4 @@
+import { isPromise } from 'node:util/types';
 import type { Log } from '@portico/sql';
 import type { PasswordHasher } from '../host/password-hasher.ts';
 import { currentContext, withCurrentRequestId } from '../http/context.ts';
@@ -50,7 +51,7 @@ export function completeHost<Context>(
     const { loginUrl: path } = host;
     return typeof path === 'string'
       ? withReturn(path, returnTo)
-      : path.call(host, returnTo, context());
+      : requireUrl('loginUrl', path.call(host, returnTo, context()));
   }
 
   return {
@@ -64,7 +65,7 @@ export function completeHost<Context>(
     clientAddress:
       address === undefined
         ? () => addressIn(currentContext()) ?? defaults.clientAddress()
-        : (request) => address(request, context()),
+        : (request) => requireAddress(address(request, context())),
     audit:
       audit === undefined
         ? async (event) => {
@@ -129,7 +130,7 @@ function completeReauthenticateUrl<Context>(
   return (returnTo, asked) =>
     typeof page === 'string'
       ? withReturn(page, returnTo, asked.acrValues)
-      : page.call(host, returnTo, asked, context());
+      : requireUrl('reauthenticateUrl', page.call(host, returnTo, asked, context()));
 }
 
 interface BrowserMembers {
@@ -215,9 +216,37 @@ function requirePath(member: string, given: unknown): void {
   );
 }
 
+/** Throws if a host in JavaScript returned another type than a string, for example a promise. */
+function requireUrl(member: string, returned: unknown): string {
+  if (returned instanceof URL) return returned.href;
+  if (typeof returned === 'string') return inAscii(returned);
+  throw new Error(`Host.${member} returned ${describeType(returned)}, but must return a string`);
+}
+
+/** Does the same for the client's address. If it is undefined, returns null. */
+function requireAddress(returned: unknown): string | null {
+  if (typeof returned === 'string') return returned;
+  if (returned === null || returned === undefined) return null;
+  throw new Error(
+    `Host.clientAddress returned ${describeType(returned)}, but must return a string or null`,
+  );
+}
+
+function describeType(returned: unknown): string {
+  if (!isPromise(returned)) return returned === null ? 'null' : typeof returned;
+  // Ignore a rejection. Otherwise, it would end the process, because nothing else handles it.
+  returned.catch(() => {});
+  return 'a promise';
+}
+
+/** Percent-encodes the characters that a header cannot contain. */
+function inAscii(url: string): string {
+  return url.replaceAll(/\P{ASCII}+/gu, (text) => encodeURIComponent(text.toWellFormed()));
+}
+
 /**
  * Adds the parameter `return_to` with the value `returnTo` to the path. If `acrValues` is not
- * empty, also adds the parameter `acr_values`.
+ * empty, also adds the parameter `acr_values`. The path can contain any characters.
  */
 export function withReturn(
   path: string,
@@ -226,7 +255,7 @@ export function withReturn(
 ): string {
   const parameters = new URLSearchParams({ return_to: returnTo });
   if (acrValues.length > 0) parameters.set('acr_values', acrValues.join(' '));
-  return `${path}${path.includes('?') ? '&' : '?'}${parameters}`;
+  return `${inAscii(path)}${path.includes('?') ? '&' : '?'}${parameters}`;
 }
 
 /** The parts of a framework's request that can contain the client's IP address. */
