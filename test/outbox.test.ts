@@ -9,6 +9,7 @@ import {
   migrationsWith,
   type NewMessage,
 } from 'portico';
+import { runInContext } from 'portico/extension';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ROOT, porticoHere, start, type RunningProcess } from './support/console.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
@@ -414,4 +415,13 @@ test('without a feature that sends messages there is no outbox table, and nothin
   expect(() => createAuthorizationServer({ ...options, host, features: [silent] })).toThrow(
     'The feature silent delivers messages, so its sendsMessages must return true',
   );
+});
+
+test('a log line about a delivery does not contain the id of the request that started it', async () => {
+  const { receiver, one } = run;
+  receiver.answers = () => 298;
+  await one.send('shop', 'first');
+  runInContext(undefined, 'the request', () => one.server.outbox.start());
+  await expect.poll(() => one.errors.map((values) => values?.['receiver'])).toEqual(['shop']);
+  expect(one.errors[0]).not.toHaveProperty('requestId');
 });

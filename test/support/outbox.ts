@@ -12,6 +12,7 @@ import {
   type AuthorizationServer,
   type DeliveryResult,
   type Feature,
+  type LogContext,
   type OpenedDatabase,
 } from 'portico';
 
@@ -26,7 +27,7 @@ const DAY = 86_400_000;
 
 /**
  * Posts each message to the URL. The status 400 refuses the message, 410 makes it obsolete, 425
- * postpones it, and 299 is no outcome.
+ * postpones it, 298 makes the delivery throw, and 299 is no outcome.
  */
 export function sendingTo(url: string): Feature {
   return defineFeature({
@@ -41,6 +42,7 @@ export function sendingTo(url: string): Feature {
           if (answer === null) return { outcome: 'failed', reason: 'the receiver does not answer' };
           await answer.arrayBuffer();
           if (answer.status === 400) return { outcome: 'refused', reason: 'the answer is 400' };
+          if (answer.status === 298) throw new Error('the answer is 298');
           if (answer.status === 299) return { outcome: 'unknown' } as unknown as DeliveryResult;
           if (answer.status === 410) return { outcome: 'obsolete' };
           if (answer.status === 425) return { outcome: 'postponed', reason: 'the answer is 425' };
@@ -58,6 +60,8 @@ export interface SendingServer {
   readonly database: OpenedDatabase;
   /** The warnings in the log, with their values. */
   readonly warnings: readonly string[];
+  /** The values of the errors in the log. */
+  readonly errors: readonly (LogContext | undefined)[];
   /** Adds messages in a separate transaction. */
   send(receiver: string, ...payloads: readonly string[]): Promise<number>;
   close(): Promise<void>;
@@ -78,6 +82,7 @@ export async function openSending(
   const database = openDatabase(databaseUrl, { directory: folder });
   await migrate(database, migrationsWith(config, features));
   const warnings: string[] = [];
+  const errors: (LogContext | undefined)[] = [];
   const server = createAuthorizationServer({
     publicUrl: 'https://app.example',
     config,
@@ -93,7 +98,7 @@ export async function openSending(
         debug() {},
         info() {},
         warning: (message, values) => void warnings.push(`${message} ${JSON.stringify(values)}`),
-        error() {},
+        error: (_, values) => void errors.push(values),
       },
     },
   });
@@ -102,6 +107,7 @@ export async function openSending(
     server,
     database,
     warnings,
+    errors,
     async send(to, ...payloads) {
       const messages = payloads.map((payload) => ({
         kind: KIND,

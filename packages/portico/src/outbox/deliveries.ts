@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { OutboxMessages, QueuedMessage } from '../store/sql/outbox-messages.ts';
 import type { Lease, OutboxReceivers } from '../store/sql/outbox-receivers.ts';
 import { backoff } from './backoff.ts';
@@ -54,6 +55,8 @@ export class Deliveries {
   readonly #receivers: OutboxReceivers;
   readonly #messages: OutboxMessages;
   readonly #running = new Map<string, { isTroubled: boolean; done: Promise<void> }>();
+  /** Runs work outside the request that starts it. Deliveries belong to no request. */
+  readonly #outside = AsyncLocalStorage.snapshot();
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> | null = null;
   #isStarted = false;
@@ -80,7 +83,7 @@ export class Deliveries {
     // Never deliver in a console command, because the command ends soon. Processes that handle
     // requests deliver its messages instead.
     if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
-    this.#looking = this.#look().finally(() => {
+    this.#looking = this.#outside(() => this.#look()).finally(() => {
       this.#looking = null;
     });
   }
