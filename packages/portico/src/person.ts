@@ -37,10 +37,11 @@ export interface UserInterface {
 }
 
 /**
- * Returns the person's profile. TypeScript refuses an async `getProfile()`, but JavaScript does
- * not. If its promise is rejected, the process must not end because nothing handles the rejection.
+ * Returns the person's profile. TypeScript refuses an async `getProfile()`, or one that returns
+ * nothing, but JavaScript does not. If its promise is rejected, the process must not end because
+ * nothing handles the rejection.
  */
-export function readProfile(user: UserInterface): Profile {
+export function readProfile(user: UserInterface): Profile | null | undefined {
   const profile = user.getProfile();
   if (isPromise(profile)) profile.catch(() => {});
   return profile;

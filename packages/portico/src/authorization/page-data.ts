@@ -48,7 +48,7 @@ export interface ShownPerson {
 
 /** Returns the signed-in person's data for views. */
 export function shownPerson(user: UserInterface): ShownPerson {
-  const { name = null, email = null } = readProfile(user);
+  const { name = null, email = null } = readProfile(user) ?? {};
   return { name, email };
 }
 

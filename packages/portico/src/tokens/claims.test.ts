@@ -20,6 +20,8 @@ function person(profile: object): { readonly user: UserInterface; readonly asked
   return { user, asked: () => asked };
 }
 
+const NO_OBJECT = '{source} returned {what} instead of an object, so it provides no claims';
+
 function claimsOf(mapper: ClaimsMapper | undefined) {
   const warnings: (readonly [string, object | undefined])[] = [];
   const warning: Log['warning'] = (message, context) => void warnings.push([message, context]);
@@ -44,6 +46,53 @@ describe('the claims of scopes', () => {
       { claim: 'email_verified', reason },
     ]);
   });
+
+  const circular: unknown[] = [];
+  circular.push(circular);
+  test.each<[what: string, value: unknown]>([
+    ['a bigint', 1n],
+    ['a bigint in an object', { desk: 1n }],
+    ['an object that contains itself', circular],
+    ['a function', () => 'a'],
+    ['a symbol', Symbol('a')],
+    ['an object whose toJSON() returns undefined', { toJSON: () => undefined }],
+  ])('are dropped if JSON cannot contain them: %s', async (_, value) => {
+    const { claims, warnings } = claimsOf(() => ({ desk: value, email: 'a@example.com' }));
+    const { user } = person({ roles: value });
+    const released = await claims.released(user, ['email', 'office']);
+    expect(released).toStrictEqual({ email: 'a@example.com' });
+    const reason = 'JSON cannot contain its value';
+    expect(warnings.map(([, context]) => context)).toEqual([
+      { claim: 'roles', reason },
+      { claim: 'desk', reason },
+    ]);
+  });
+
+  test.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['a string', 'text'],
+  ])('are missing if the mapper returns %s, with one warning', async (what, returned) => {
+    const { claims, warnings } = claimsOf(() => returned as never);
+    const { user } = person({ email: 'a@example.com' });
+    for (let count = 0; count < 2; count += 1)
+      expect(await claims.released(user, ['email'])).toEqual({ email: 'a@example.com' });
+    expect(warnings).toEqual([[NO_OBJECT, { source: 'oauth_server:claims', what }]]);
+  });
+
+  test.each([
+    ['undefined', undefined],
+    ['null', null],
+  ])(
+    'are those of the mapper if getProfile() returns %s, with one warning',
+    async (what, given) => {
+      const { claims, warnings } = claimsOf(() => ({ email: 'a@example.com' }));
+      const { user } = person(given as never);
+      for (let count = 0; count < 2; count += 1)
+        expect(await claims.released(user, ['email'])).toEqual({ email: 'a@example.com' });
+      expect(warnings).toEqual([[NO_OBJECT, { source: 'getProfile()', what }]]);
+    },
+  );
 
   test('come from OpenID Connect and the configuration, each once, in the order of the scopes', () => {
     expect(

@@ -152,9 +152,11 @@ export class Claims {
   ): Promise<Readonly<Record<string, unknown>>> {
     const names = claimNames(scopes, this.#catalog);
     if (names.length === 0) return {};
-    const profile: Readonly<Record<string, unknown>> = readProfile(user);
-    const added: Readonly<Record<string, unknown>> =
-      this.#mapper === undefined ? {} : await this.#mapper(user);
+    const profile = this.#objectOf('getProfile()', readProfile(user));
+    const added =
+      this.#mapper === undefined
+        ? {}
+        : this.#objectOf('oauth_server:claims', await this.#mapper(user));
     // TypeScript refuses a getProfile() that is async, but JavaScript does not.
     if (isPromise(profile)) for (const name of names) this.#warnOf(name, PROMISED_PROFILE);
     this.#warnOfDropped(profile);
@@ -167,11 +169,27 @@ export class Claims {
       const given = type === undefined ? value : type.read(value);
       // Drop a value of the wrong type. Many clients treat any other value of a boolean claim as
       // true, even an object.
-      if (given === undefined) this.#warnOf(name, type?.wrong ?? '');
-      else if (isWellFormed(given)) claims[name] = given;
-      else this.#warnOf(name, 'its text is not well-formed Unicode');
+      const problem = given === undefined ? (type?.wrong ?? '') : jsonProblem(given);
+      if (problem === null) claims[name] = given;
+      else this.#warnOf(name, problem);
     }
     return claims;
+  }
+
+  /** Returns the claims, or no claims if a function in JavaScript returned no object. */
+  #objectOf(source: string, returned: unknown): Readonly<Record<string, unknown>> {
+    if (typeof returned === 'object' && returned !== null)
+      return returned as Readonly<Record<string, unknown>>;
+    if (!this.#warned.has(source)) {
+      this.#warned.add(source);
+      const what =
+        returned === null || returned === undefined ? String(returned) : `a ${typeof returned}`;
+      this.#log.warning('{source} returned {what} instead of an object, so it provides no claims', {
+        source,
+        what,
+      });
+    }
+    return {};
   }
 
   #warnOfDropped(claims: Readonly<Record<string, unknown>>): void {
@@ -194,19 +212,25 @@ const PROMISED_PROFILE =
   'getProfile() returned a promise. Load the values in loadAccount(), and return an object';
 
 /**
- * Returns whether no string in the value contains an unpaired surrogate. Some JSON parsers reject a
- * text with an unpaired surrogate. Others replace the surrogate, so that the values of two people
- * could become equal.
+ * Returns the reason why JSON text cannot contain the value, or null if it can. The value must not
+ * contain an unpaired surrogate. Some JSON parsers reject a text with an unpaired surrogate. Others
+ * replace the surrogate, so that the values of two people could become equal.
  */
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object') return true;
-  let found = true;
-  JSON.stringify(value, (key, each: unknown) => {
-    found &&= key.isWellFormed() && (typeof each !== 'string' || each.isWellFormed());
+function jsonProblem(value: unknown): string | null {
+  if (typeof value === 'boolean' || typeof value === 'number') return null;
+  let isWellFormed = true;
+  const check = (key: string, each: unknown) => {
+    isWellFormed &&= key.isWellFormed() && (typeof each !== 'string' || each.isWellFormed());
     return each;
-  });
-  return found;
+  };
+  try {
+    // For a function, this returns undefined.
+    const text = JSON.stringify(value, check) as string | undefined;
+    if (text === undefined) return 'JSON cannot contain its value';
+  } catch {
+    return 'JSON cannot contain its value';
+  }
+  return isWellFormed ? null : 'its text is not well-formed Unicode';
 }
 
 function whyDropped(claim: string): string {
