@@ -238,6 +238,54 @@ test('a check of issued tokens in a custom feature can be asynchronous', async (
   });
 });
 
+describe("a feature's data about a person", () => {
+  const person = { provider: 'accounts', id: 'ada' };
+  const storeSubject = () =>
+    database.execute(
+      'INSERT INTO oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)',
+      [person.provider, person.id, 'the subject'],
+    );
+  const serverForgetting = (forgetsPerson: () => Promise<boolean | void>) =>
+    start({}, [{ name: 'notes', start: () => ({ forgetsPerson }) }]);
+  const erasing = { type: 'person_erased', by: 'console', authorizations: 0 };
+
+  test('can be all that is left to erase after a call that failed, and both calls are audited', async () => {
+    let notes = 1;
+    let isLocked = true;
+    const { access } = serverForgetting(async () => {
+      if (isLocked) throw new Error('The notes are locked');
+      const had = notes > 0;
+      notes = 0;
+      return had;
+    });
+    await storeSubject();
+    events.length = 0;
+    await expect(access.erasePerson(person, { by: 'console' })).rejects.toThrow('notes are locked');
+    expect(events).toMatchObject([erasing]);
+    // Nothing has been removed since.
+    await expect(access.erasePerson(person, { by: 'console' })).rejects.toThrow('notes are locked');
+    expect(events).toMatchObject([erasing]);
+    isLocked = false;
+    expect(await access.erasePerson(person, { by: 'console' })).toEqual({
+      authorizations: 0,
+      requests: 0,
+      subject: false,
+      events: 0,
+    });
+    expect(events).toMatchObject([erasing, erasing]);
+    expect(JSON.stringify(events)).not.toContain('ada');
+    await expect(access.erasePerson(person)).rejects.toThrow('Nothing is stored');
+    expect(events).toHaveLength(2);
+  });
+
+  test('does not count if the feature does not say whether it removed anything', async () => {
+    const { access } = serverForgetting(async () => {});
+    await storeSubject();
+    expect(await access.erasePerson(person)).toMatchObject({ subject: true });
+    await expect(access.erasePerson(person)).rejects.toThrow('Nothing is stored');
+  });
+});
+
 describe('a custom grant of a feature', () => {
   const GRANT = 'urn:example:grant';
   const ON = { vouchers: ['the-voucher'] };

@@ -119,7 +119,8 @@ export type AuditEvent =
     })
   /**
    * An administrator erased a person. The person's authorizations and subject identifier were
-   * removed. In stored audit events, a pseudonym replaces the person.
+   * removed. In stored audit events, a pseudonym replaces the person. If erasing failed and was
+   * repeated, there is one event for each call that removed anything.
    */
   | (Acting & {
       readonly type: 'person_erased';

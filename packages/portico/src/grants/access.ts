@@ -7,6 +7,7 @@ import { BATCH, inBatches, inSteps, type Lasting } from '../store/batches.ts';
 import type { Authorization, Details } from '../store/grant.ts';
 import type { AuthorizationFilter } from '../store/authorization-search.ts';
 import type { Server } from '../server.ts';
+import { Erasing, type ErasedPerson, type ForgetsPerson } from './erasing.ts';
 import {
   isAuthorizationId,
   listHeld,
@@ -37,25 +38,10 @@ export interface RevokedPerson {
   readonly requests: number;
 }
 
-/** What `erasePerson` removed. */
-export interface ErasedPerson {
-  /** How many authorizations were removed, including those that had already ended. */
-  readonly authorizations: number;
-  /** How many consent requests were removed, including those that the person had answered. */
-  readonly requests: number;
-  /** Whether the person's subject (the public identifier `sub`) was removed. */
-  readonly subject: boolean;
-  /** The number of stored audit events in which a pseudonym now replaces the person. */
-  readonly events: number;
-}
-
 /** An authorization's id, client, person and details. */
 interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
   readonly details?: Details;
 }
-
-/** Removes all data that a feature has stored about a person. */
-export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
 /**
  * Whether to also revoke another authorization of the same person and client when an operator
@@ -148,7 +134,7 @@ export class Access {
     const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
     // End the consent requests first. If the person answers one in the meantime, the next step ends
     // the new authorization.
-    const requests = await this.#endRequests(person, false);
+    const requests = await this.#endRequests(person);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
       if (!isEnded && !isKnown && !(await store.subjects.hasSubject(person)))
@@ -166,32 +152,23 @@ export class Access {
    * client again, the client receives a new subject identifier.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
-   * to remove the remaining data.
+   * to remove the remaining data. Each call that removed anything writes an audit event.
    */
   async erasePerson(given: PersonReference, { report, by }: Lasting = {}): Promise<ErasedPerson> {
-    const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    // Remove the subject first, because a running request may already have read it. The steps below
-    // then remove that request, or the authorization that it has become.
-    const subject = await store.subjects.forgetSubject(person);
-    const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
-    const requests = await this.#endRequests(person, true);
-    const authorizations = await inBatches(async () => {
-      const { removed, more } = await store.authorizations.removeFamiliesOfPerson(person, BATCH);
-      return { count: removed, more };
-    }, report);
-    for (const forget of this.#forgetting) await forget(person);
-    const events = await inBatches(async () => {
-      const count = await audit.pseudonymise(person, pseudonym.id, BATCH);
-      return { count, more: count > 0 };
-    });
-    if (!hadGiven && !subject && requests + authorizations + events === 0)
-      throw new AccessError(unknownPerson(person));
-    const isThemself = typeof by === 'object' && samePerson(by, person);
-    const acting = by === undefined ? {} : { by: isThemself ? pseudonym : by };
-    await audit({ type: 'person_erased', person: pseudonym, authorizations, ...actedBy(acting) });
-    return { authorizations, requests, subject, events };
+    const erasing = new Erasing(this.#server, this.#forgetting);
+    try {
+      await erasing.erase(person, pseudonym.id, report);
+    } finally {
+      const isThemself = typeof by === 'object' && samePerson(by, person);
+      const acting = by === undefined ? {} : { by: isThemself ? pseudonym : by };
+      const { authorizations } = erasing.erased;
+      const event = { type: 'person_erased', person: pseudonym, authorizations } as const;
+      if (erasing.hasErased) await this.#server.audit({ ...event, ...actedBy(acting) });
+    }
+    if (!erasing.hasErased) throw new AccessError(unknownPerson(person));
+    return erasing.erased;
   }
 
   /**
@@ -207,9 +184,9 @@ export class Access {
     return endAllAccess(this.#server, this.#ending, options);
   }
 
-  #endRequests(person: PersonReference, forget: boolean): Promise<number> {
+  #endRequests(person: PersonReference): Promise<number> {
     const { consentRequests } = this.#server.store;
-    return inSteps((after) => consentRequests.endRequestsOfPerson(person, after, BATCH, forget));
+    return inSteps((after) => consentRequests.endRequestsOfPerson(person, after, BATCH, false));
   }
 
   /**

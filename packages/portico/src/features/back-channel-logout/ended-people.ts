@@ -64,8 +64,9 @@ export class EndedPeople {
     };
   }
 
-  async forget(connection: SqlConnection, { provider, id }: PersonReference): Promise<void> {
-    await connection.execute(FORGET, [provider, id]);
+  /** Returns whether there was anything to remove. */
+  async forget(connection: SqlConnection, { provider, id }: PersonReference): Promise<boolean> {
+    return (await connection.execute(FORGET, [provider, id])).affected > 0;
   }
 
   /** Removes at most `limit` old rows. Returns how many old rows it has found. */

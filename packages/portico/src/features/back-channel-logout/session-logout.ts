@@ -102,7 +102,7 @@ export class SessionLogout {
     };
   }
 
-  forget(person: PersonReference): Promise<void> {
+  forget(person: PersonReference): Promise<boolean> {
     return this.#sessions.forget(person);
   }
 

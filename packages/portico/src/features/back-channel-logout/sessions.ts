@@ -138,13 +138,14 @@ export class Sessions {
     return { clients: await this.#takeClients(connection, ofPerson, whose), committed };
   }
 
-  /** Deletes all data about a user. */
-  async forget(person: PersonReference): Promise<void> {
+  /** Deletes all data about a user. Returns whether there was any. */
+  forget(person: PersonReference): Promise<boolean> {
     const { provider, id } = person;
-    await this.#database.transaction(async (connection) => {
-      await this.#people.forget(connection, person);
-      await connection.execute(FORGET_CLIENTS, [id, provider]);
-      await connection.execute(FORGET_SESSIONS, [id, provider]);
+    return this.#database.transaction(async (connection) => {
+      const wasEnded = await this.#people.forget(connection, person);
+      const clients = await connection.execute(FORGET_CLIENTS, [id, provider]);
+      const sessions = await connection.execute(FORGET_SESSIONS, [id, provider]);
+      return wasEnded || clients.affected + sessions.affected > 0;
     });
   }
 

@@ -1,4 +1,4 @@
-import { insertIfNone, type Database } from '@portico/sql';
+import { insertIfNone, type Database, type SqlConnection } from '@portico/sql';
 import { tokenHash } from '../../crypto.ts';
 import type { AssertedAccount } from '../../host/host.ts';
 import type { PersonReference } from '../../person.ts';
@@ -73,9 +73,12 @@ export class Links {
   }
 
   /** Removes all links to the user's account. Returns false if there are none. */
-  async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
+  async removeOfPerson(
+    { provider, id }: PersonReference,
+    connection: SqlConnection,
+  ): Promise<boolean> {
     const sql = `DELETE FROM oauth_linked_subjects WHERE ${OF_PERSON}`;
-    return (await this.#database.execute(sql, [id, provider])).affected > 0;
+    return (await connection.execute(sql, [id, provider])).affected > 0;
   }
 
   async list(limit: number, after = ''): Promise<LinkPage> {

@@ -67,8 +67,10 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   async forget(person: PersonReference): Promise<boolean> {
-    const hadLinks = await this.#links.removeOfPerson(person);
-    return (await this.#pairs.removeOfPerson(person)) || hadLinks;
+    return this.#server.database.transaction(async (connection) => {
+      const hadLinks = await this.#links.removeOfPerson(person, connection);
+      return (await this.#pairs.removeOfPerson(person, connection)) || hadLinks;
+    });
   }
 
   /**

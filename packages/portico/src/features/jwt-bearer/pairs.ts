@@ -1,4 +1,10 @@
-import { getDialect, insertIfNone, type Database, type SqlParameter } from '@portico/sql';
+import {
+  getDialect,
+  insertIfNone,
+  type Database,
+  type SqlConnection,
+  type SqlParameter,
+} from '@portico/sql';
 import { tokenHash } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
@@ -110,10 +116,12 @@ export class Pairs {
    * Removes the user's stored data. Keeps rows with ended access, but they then identify the user
    * only by a hash. Returns false if nothing was stored.
    */
-  async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
+  async removeOfPerson(
+    { provider, id }: PersonReference,
+    connection: SqlConnection,
+  ): Promise<boolean> {
     let changed = 0;
-    for (const sql of FORGET)
-      changed += (await this.#database.execute(sql, [id, provider])).affected;
+    for (const sql of FORGET) changed += (await connection.execute(sql, [id, provider])).affected;
     return changed > 0;
   }
 

@@ -1,0 +1,74 @@
+import type { PersonReference } from '../person.ts';
+import type { Server } from '../server.ts';
+import { BATCH, inBatches, inSteps } from '../store/batches.ts';
+
+/** What `erasePerson` removed. */
+export interface ErasedPerson {
+  /** How many authorizations were removed, including those that had already ended. */
+  readonly authorizations: number;
+  /** How many consent requests were removed, including those that the person had answered. */
+  readonly requests: number;
+  /** Whether the person's subject (the public identifier `sub`) was removed. */
+  readonly subject: boolean;
+  /** The number of stored audit events in which a pseudonym now replaces the person. */
+  readonly events: number;
+}
+
+/**
+ * Removes all data that a feature has stored about a person. Returns whether it removed anything. If
+ * it returns nothing, Portico assumes that it removed nothing.
+ */
+export type ForgetsPerson = (person: PersonReference) => Promise<boolean | void>;
+
+/** Erases a person, and counts what it has removed so far, even if a step fails. */
+export class Erasing {
+  readonly #server: Server;
+  readonly #forgetting: readonly ForgetsPerson[];
+  readonly #erased = { authorizations: 0, requests: 0, subject: false, events: 0 };
+  #hasErasedMore = false;
+
+  constructor(server: Server, forgetting: readonly ForgetsPerson[]) {
+    this.#server = server;
+    this.#forgetting = forgetting;
+  }
+
+  get erased(): ErasedPerson {
+    return this.#erased;
+  }
+
+  /** Whether anything was removed, including the data of features. */
+  get hasErased(): boolean {
+    const { authorizations, requests, subject, events } = this.#erased;
+    return this.#hasErasedMore || subject || authorizations + requests + events > 0;
+  }
+
+  async erase(
+    person: PersonReference,
+    pseudonym: string,
+    report?: (authorizations: number) => void,
+  ): Promise<void> {
+    const { store, audit } = this.#server;
+    const erased = this.#erased;
+    // Remove the subject first, because a running request may already have read it. The steps below
+    // then remove that request, or the authorization that it has become.
+    erased.subject = await store.subjects.forgetSubject(person);
+    this.#hasErasedMore = (await this.#server.givenAccess()?.forget(person)) ?? false;
+    await inSteps(async (after) => {
+      const step = await store.consentRequests.endRequestsOfPerson(person, after, BATCH, true);
+      erased.requests += step.ended;
+      return step;
+    });
+    await inBatches(async () => {
+      const { removed, more } = await store.authorizations.removeFamiliesOfPerson(person, BATCH);
+      erased.authorizations += removed;
+      return { count: removed, more };
+    }, report);
+    for (const forget of this.#forgetting)
+      if ((await forget(person)) === true) this.#hasErasedMore = true;
+    await inBatches(async () => {
+      const count = await audit.pseudonymise(person, pseudonym, BATCH);
+      erased.events += count;
+      return { count, more: count > 0 };
+    });
+  }
+}
