@@ -1,8 +1,10 @@
 // @engines all: the store fails while it records the result of an assertion
+import { AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   accountOf,
   assertionFor,
+  IDP,
   JWT_BEARER,
   link,
   present,
@@ -16,6 +18,7 @@ import {
   ADA,
   callApi,
   errorOf,
+  GRACE,
   startPortal,
   type RunningPortal,
   type TestClient,
@@ -119,4 +122,28 @@ describe('an assertion retried after a lost response, by a client with only this
     await expectRefused(await ask());
     await portal.server.organizationAccess?.allow({ person, clientId: null });
   });
+});
+
+// @shows AS-49.5
+test('if the store is lost while a link is removed, the error says that its access may still be listed', async () => {
+  const { access, organizationAccess } = portal.server;
+  await link(portal, GRACE, 'lost');
+  const answer = await present(
+    portal,
+    assistant,
+    assertionFor(portal, assistant, idp.key, { sub: 'lost' }),
+  );
+  const { access_token: token } = (await answer.json()) as Tokens;
+  portal.application.events.on(AUDIT, ({ type }: AuditEvent) => {
+    if (type === 'subject_unlinked') store.isAway = true;
+  });
+  await expect(organizationAccess?.unlink({ issuer: IDP, subject: 'lost' })).rejects.toThrow(
+    'The subject is no longer linked',
+  );
+  store.isAway = false;
+  expect((await callApi(portal, '/api/whoami', token)).status).toBe(401);
+  const { items } = await access.list({ person: await accountOf(portal, GRACE) });
+  expect(items).toHaveLength(1);
+  for (const { id } of items) await access.revokeAuthorization(id);
+  expect((await access.list({ person: await accountOf(portal, GRACE) })).items).toEqual([]);
 });

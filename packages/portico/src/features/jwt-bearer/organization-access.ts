@@ -119,19 +119,33 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Removes the subject's links in every tenant. Tokens that were issued through these links stop
-   * working immediately. Throws an AccessError if the subject has no link.
+   * working immediately. Throws an AccessError if the subject has no link, or if lists may still
+   * show authorizations of a removed link.
    */
   async unlink(account: LinkedSubject, acting?: Acting): Promise<void> {
     const { issuer, subject } = requireAccount(account);
     let removed = 0;
+    let failure: { readonly cause: unknown } | null = null;
     for (const link of await this.#links.findInTenants(issuer, subject)) {
       if (!(await this.#links.remove(link))) continue;
       removed += 1;
       const { person, tenant } = link;
       const event = { type: 'subject_unlinked', person, issuer, tenant } as const;
       await this.#server.audit({ ...event, ...actedBy(acting) });
-      await this.#revokeGiven(link, acting);
+      try {
+        await this.#revokeGiven(link, acting);
+      } catch (cause) {
+        // Remove the other links too, because the access of each ends with its link.
+        failure = { cause };
+      }
     }
+    if (failure !== null)
+      throw new AccessError(
+        'The subject is no longer linked, and its access has ended. But the store failed before ' +
+          'all of its authorizations were revoked, so oauth:authorization:list may still show ' +
+          'some; revoke them with oauth:authorization:revoke',
+        failure,
+      );
     if (removed === 0)
       throw new AccessError(
         'No account is linked to this subject of this issuer; see oauth:link:list',
