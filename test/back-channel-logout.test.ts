@@ -779,12 +779,16 @@ describe('back-channel logout with a host without the kit', () => {
       warning: (...line: unknown[]) => void warnings.push(line),
       error() {},
     };
-    const [server, { client, receiver }] = [serverWith({ log }, failing), await newClient()];
+    const events: AuditEvent[] = [];
+    const audit = async (event: AuditEvent) => void events.push(event);
+    const [server, { client, receiver }] = [serverWith({ log, audit }, failing), await newClient()];
     session = { id: 'session of a failing store', person: ada };
     const tokens = await signInTo(server, client);
     await server.sessionEnded({ person: ada });
     await receiver.has(1);
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
+    const ended = { type: 'family_revoked', clientId: client.id, person: ada, reason: 'session' };
+    expect(events).toContainEqual(expect.objectContaining(ended));
     expect(warnings).toEqual([
       [
         'Sessions have ended, but a step after the commit failed: {exception}',
@@ -1044,6 +1048,27 @@ describe('a stored session', () => {
     await used.receiver.has(1);
     await settled();
     expect(receiver.tokens).toEqual([]);
+  });
+
+  // @shows AS-53.9
+  test('is removed although 250 others that must stay come first', async () => {
+    const now = Date.now();
+    const add = (id: string, createdAt: number, pruneAfter: number) =>
+      portal.application.database.execute(
+        `INSERT INTO oauth_session_clients
+        (family_id, session_hash, client_id, subject, keeps_access, created_at, prune_after)
+        VALUES (?, 'session', 'client', 'subject', 0, ?, ?)`,
+        [id, createdAt, pruneAfter],
+      );
+    for (let count = 0; count < 250; count += 1) await add(`stays ${count}`, now - 86_400_000, 1);
+    await add('is old', now - 100 * 86_400_000, 2);
+    await portal.server.prune();
+    const left = JSON.stringify(await rows('oauth_session_clients'));
+    expect(left).not.toContain('is old');
+    expect(left.match(/stays/g)).toHaveLength(250);
+    await portal.application.database.execute(
+      "DELETE FROM oauth_session_clients WHERE session_hash = 'session'",
+    );
   });
 
   // @shows AS-53.9

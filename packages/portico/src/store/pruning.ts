@@ -34,8 +34,11 @@ export interface ExpiringRows {
   readonly which: string;
   /** The number of rows per batch. */
   readonly batch: number;
-  /** Removes at most `limit` rows. Returns the number of removed rows. */
-  readonly remove: (limit: number) => Promise<number>;
+  /**
+   * Removes at most `limit` rows. Returns the number of removed rows. If no index finds the rows,
+   * reads at most `limit` rows, and also returns whether it must read more.
+   */
+  readonly remove: (limit: number) => Promise<number | Batch>;
 }
 
 /** The rows that features add to pruning. */
@@ -202,6 +205,7 @@ export class Pruning {
         let wasShort = false;
         return async () => {
           const removed = await remove(batch);
+          if (typeof removed !== 'number') return counted({ [kind]: removed.count }, removed.more);
           const isLast = wasShort && removed < batch;
           wasShort = removed < batch;
           return counted({ [kind]: removed }, !isLast);

@@ -1,4 +1,5 @@
 import type { Database } from '@portico/sql';
+import type { Batch } from '../../store/batches.ts';
 
 /**
  * The minimum time for which the server keeps the record of a completed sign-in, in milliseconds
@@ -43,18 +44,14 @@ interface Row {
 }
 
 /**
- * Removes at most `limit` records of each of these kinds, and returns how many records it has
- * removed:
+ * Checks at most `limit` records of each of these kinds, and returns how many records it has
+ * removed, and whether it must check more:
  *
  * - sign-ins that were never completed
  * - sign-ins that are older than ninety days and whose authorization no longer exists
  * - sessions without sign-ins
  */
-export async function pruneSignIns(
-  database: Database,
-  now: number,
-  limit: number,
-): Promise<number> {
+export async function pruneSignIns(database: Database, now: number, limit: number): Promise<Batch> {
   const clients = await database.execute<OldClient>(`${OLD_CLIENTS}${limit}`, [now]);
   const oldClients = clients.rows.map((row) => ({ key: row.found, until: keptUntil(row, now) }));
   const removed = await prune(database, 'oauth_session_clients', 'family_id', oldClients, now);
@@ -63,7 +60,11 @@ export async function pruneSignIns(
     key: found,
     until: used > 0 ? now + LOOK_AGAIN : null,
   }));
-  return removed + (await prune(database, 'oauth_sessions', 'session_hash', oldSessions, now));
+  const count =
+    removed + (await prune(database, 'oauth_sessions', 'session_hash', oldSessions, now));
+  // Do not count only removed records, because others may stay, or another process removes some.
+  const more = [oldClients, oldSessions].some(({ length }) => length === limit);
+  return { count, more };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { NewMessage } from '../../outbox/message.ts';
 import type { PersonReference } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import { isSessionId, type AfterCommit, type EndedSessions } from '../../host/session-ends.ts';
+import type { Batch } from '../../store/batches.ts';
 import type { Details } from '../../store/grant.ts';
 import { endFamilies } from './ended-families.ts';
 import { words } from '../../store/sql/statements.ts';
@@ -96,9 +97,12 @@ export class SessionLogout {
     await outbox.add(connection, messagesFor(told, now));
     return async () => {
       outbox.wake();
-      await committed(clock());
-      for (const about of families.revoked)
-        await audit({ type: 'family_revoked', ...about, reason: 'session' });
+      try {
+        await committed(clock());
+      } finally {
+        for (const about of families.revoked)
+          await audit({ type: 'family_revoked', ...about, reason: 'session' });
+      }
     };
   }
 
@@ -106,7 +110,7 @@ export class SessionLogout {
     return this.#sessions.forget(person);
   }
 
-  prune(limit: number): Promise<number> {
+  prune(limit: number): Promise<Batch> {
     return this.#sessions.prune(this.#server.clock(), limit);
   }
 

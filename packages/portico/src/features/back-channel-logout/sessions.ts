@@ -2,6 +2,7 @@ import { getDialect, type Database, type SqlConnection, type SqlParameter } from
 import { keyedHash, randomToken, tokenHash } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
 import type { EndedSessions } from '../../host/session-ends.ts';
+import type { Batch } from '../../store/batches.ts';
 import { insertInto, placeholders } from '../../store/sql/statements.ts';
 import { EndedPeople, type Committed } from './ended-people.ts';
 import { pruneSignIns } from './old-sign-ins.ts';
@@ -150,17 +151,17 @@ export class Sessions {
   }
 
   /**
-   * Removes at most `limit` records of each of these kinds. Returns how many records it has
-   * removed, but at most `limit`:
+   * Checks at most `limit` records of each of these kinds. Returns how many records it has removed,
+   * and whether it must check more:
    *
    * - sign-ins that were never completed
    * - sign-ins that are older than ninety days and whose authorization no longer exists
    * - sessions without sign-ins, and old entries about when users' sessions ended
    */
-  async prune(now: number, limit: number): Promise<number> {
+  async prune(now: number, limit: number): Promise<Batch> {
     const signIns = await pruneSignIns(this.#database, now, limit);
     const people = await this.#people.prune(now, limit);
-    return Math.min(limit, signIns + people);
+    return { count: signIns.count + people, more: signIns.more || people === limit };
   }
 
   /**
