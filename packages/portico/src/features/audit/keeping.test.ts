@@ -91,3 +91,34 @@ test('an event that is delayed and then refused by the store is logged only once
   await vi.runAllTimersAsync();
   expect(said).toEqual(['late', 'after it']);
 });
+
+test('an event that the store refuses is logged only once, even if the events after it take long', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const said: unknown[] = [];
+  const nothing = () => {};
+  const goesOn = Promise.withResolvers<void>();
+  const keeping = new Keeping(
+    {
+      async insert([first, ...more]) {
+        if (more.length > 0 || first?.id === 'refused') throw new Error('The record is refused');
+        if (first?.id !== 'first') await goesOn.promise;
+      },
+      isUnavailable: () => false,
+    },
+    {
+      debug: nothing,
+      info: nothing,
+      warning: nothing,
+      error: (_, context) =>
+        void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
+    },
+  );
+  const first = keeping.keep(recordOf('first'));
+  const both = [keeping.keep(recordOf('refused')), keeping.keep(recordOf('slow'))];
+  await first;
+  await vi.advanceTimersByTimeAsync(1000);
+  goesOn.resolve();
+  await Promise.all(both);
+  expect(said).toEqual(['refused', 'slow']);
+});

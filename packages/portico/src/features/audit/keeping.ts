@@ -86,7 +86,6 @@ export class Keeping {
       const batch = this.#waiting.splice(0, batchSize(this.#waiting.length));
       await this.#insert(batch);
       this.#isSlow = false;
-      for (const { done } of batch) done();
     }
     this.#isWriting = false;
   }
@@ -99,11 +98,11 @@ export class Keeping {
       // records are stored.
       if (batch.length > 1 && !this.#store.isUnavailable(exception)) {
         for (const waiting of batch) await this.#insert([waiting]);
-      } else {
-        for (const { record, isLogged } of batch)
-          if (!isLogged) this.#sayInstead(record, exception);
+        return;
       }
+      for (const { record, isLogged } of batch) if (!isLogged) this.#sayInstead(record, exception);
     }
+    for (const { done } of batch) done();
   }
 
   /** Writes the complete record to the log. This is safe, because records contain no secrets. */
