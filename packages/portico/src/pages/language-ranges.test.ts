@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   acceptedLanguages,
   canonicalTag,
@@ -100,6 +100,17 @@ describe('the chosen language', () => {
     const longest = `de-x${'-aaaaaaaa'.repeat(10)}-aaaaa`;
     expect([longest.length, canonicalTag(longest)]).toEqual([100, longest]);
     expect(canonicalTag(`${longest}a`)).toBe(null);
+  });
+
+  test('is found with one look at each language, however many are wanted', () => {
+    const wanted = Array.from({ length: 40 }, (_, index) => `nl-x-a${index}`);
+    const located = vi.spyOn(Intl, 'Locale');
+    onTestFinished(() => located.mockRestore());
+    expect(lookUp([...wanted, 'zh-CN'], THERE)).toBe('zh-Hans');
+    expect(located.mock.calls.length).toBeLessThanOrEqual(wanted.length + 1 + THERE.length);
+    located.mockClear();
+    expect(lookUp(['de-AT'], THERE)).toBe('de');
+    expect(located).not.toHaveBeenCalled();
   });
 
   test('is found without an error for any header', () => {

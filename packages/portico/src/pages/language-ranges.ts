@@ -59,10 +59,13 @@ export function canonicalTag(tag: string): string | null {
  *   not.
  */
 export function lookUp(wanted: readonly string[], available: readonly string[]): string | null {
+  let written: readonly string[] | null = null;
   for (const tag of wanted) {
-    const found =
-      widened(tag).find((each) => available.includes(each)) ??
-      available.find((each) => writtenAs(each) === writtenAs(tag));
+    const wider = widened(tag).find((each) => available.includes(each));
+    if (wider !== undefined) return wider;
+    // Creating a locale is slow, and a caller can want forty languages.
+    written ??= available.map(writtenAs);
+    const found = available[written.indexOf(writtenAs(tag))];
     if (found !== undefined) return found;
   }
   return null;
