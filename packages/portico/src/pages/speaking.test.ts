@@ -121,13 +121,14 @@ describe('pages in several languages', () => {
         return { 'consent.allow': tag };
       };
     };
-    const counted = { de: loading('de', 1), fr: loading('fr'), es: loading('es') };
+    const counted = { de: loading('de', 3), fr: loading('fr'), es: loading('es') };
     const speaking = new Speaking({ languages: ['en', 'de', 'fr'], catalogs: counted });
     const allow = async (locale: string) => (await speaking.of(asking(locale))).t('consent.allow');
-    await expect(allow('de')).rejects.toThrow('it cannot be read now');
+    for (let count = 0; count < 3; count += 1)
+      await expect(allow('de')).rejects.toThrow('it cannot be read now');
     expect([await allow('fr'), await allow('fr')]).toEqual(['fr', 'fr']);
     expect([await allow('de'), await allow('de')]).toEqual(['de', 'de']);
-    expect(loaded.toSorted()).toEqual(['de', 'de', 'fr']);
+    expect(loaded.toSorted()).toEqual(['de', 'de', 'de', 'de', 'fr']);
   });
 });
 

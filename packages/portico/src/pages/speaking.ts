@@ -95,8 +95,7 @@ export class Speaking {
     if (problems.length > 0) throw new ConfigurationError(problems);
     // Load the languages now, because a deployment may replace their files while this process runs
     // (decision 22). Views are loaded early for the same reason.
-    for (const locale of this.locales ?? [])
-      this.#words(locale).catch(() => this.#loaded.delete(locale));
+    for (const locale of this.locales ?? []) void this.#words(locale);
   }
 
   /**
@@ -131,9 +130,13 @@ export class Speaking {
   }
 
   #words(locale: string): Promise<Words> {
-    const known = this.#loaded.get(locale) ?? this.#load(locale);
-    this.#loaded.set(locale, known);
-    return known;
+    const known = this.#loaded.get(locale);
+    if (known !== undefined) return known;
+    const loading = this.#load(locale);
+    this.#loaded.set(locale, loading);
+    // Forget a language that failed to load, so that the next request tries again.
+    loading.catch(() => this.#loaded.delete(locale));
+    return loading;
   }
 
   async #load(locale: string): Promise<Words> {
