@@ -87,6 +87,36 @@ const POOLER_LOST_SERVER = Buffer.from(
   'latin1',
 );
 
+/**
+ * A portal whose primary can wait for a standby. `restarting` sends a request, and restarts the
+ * primary with its writes. It resolves to the answer, which must wait for the standby.
+ */
+async function startRestarting() {
+  const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } = await startPrimary();
+  const portal = await startPortal({ databaseServer: server.url });
+  onTestFinished(() => portal.close());
+  const restarting = async <Answer>(
+    send: () => Promise<Answer>,
+    again: (lost: Answer) => Promise<Answer> = async (answer) => answer,
+  ): Promise<Answer> => {
+    await awaitStandby();
+    let isAnswered = false;
+    const answer = send()
+      .then(again)
+      .finally(() => (isAnswered = true));
+    await expect.poll(waitsForStandby, PATIENCE).toBe(true);
+    await server.kill();
+    await server.restart();
+    await expect
+      .poll(async () => isAnswered || (await waitsForStandby().catch(() => false)), PATIENCE)
+      .toBe(true);
+    expect(isAnswered).toBe(false);
+    await awaitNoStandby();
+    return answer;
+  };
+  return { direct, portal, restarting };
+}
+
 describe('a token use that arrives late at the database', () => {
   // @shows AS-18.9
   test.each(AS_STATEMENT)('is answered if a pooler lost the server meanwhile, on %s', async () => {
@@ -197,38 +227,11 @@ describe('a token use that arrives late at the database', () => {
   test.each(AS_STATEMENT)(
     'is answered only after the standby has it, like a revocation, despite a restart, on %s',
     async () => {
-      const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } =
-        await startPrimary();
-      const portal = await startPortal({ databaseServer: server.url });
-      onTestFinished(() => portal.close());
+      const { direct, portal, restarting } = await startRestarting();
       const client = await registerClient(portal);
       const { refresh_token: token } = await obtainTokens(portal, client, ADA);
-      /**
-       * Sends a request, and restarts the primary with its writes. Resolves to the response, which
-       * waits for the standby.
-       */
-      const restarting = async <Answer>(
-        send: () => Promise<Answer>,
-        again: (lost: Answer) => Promise<Answer>,
-      ): Promise<Answer> => {
-        await awaitStandby();
-        let isAnswered = false;
-        const answer = send()
-          .then(again)
-          .finally(() => (isAnswered = true));
-        await expect.poll(waitsForStandby, PATIENCE).toBe(true);
-        await server.kill();
-        await server.restart();
-        await expect.poll(() => waitsForStandby().catch(() => false), PATIENCE).toBe(true);
-        expect(isAnswered).toBe(false);
-        await awaitNoStandby();
-        return answer;
-      };
       const { refresh_token: next } = await tokensOf(
-        await restarting(
-          () => refresh(portal, client, token),
-          async (answer) => answer,
-        ),
+        await restarting(() => refresh(portal, client, token)),
       );
       // The server does not query the result of a revocation. The client must send it again.
       const revoke = () => revokeToken(portal, client, next);
@@ -260,6 +263,34 @@ describe('a token use that arrives late at the database', () => {
         return untilAnswered(revokeClient, (error) => direct.isUnavailable(error));
       });
       expect(refused).toMatchObject({ message: 'The client is already revoked' });
+    },
+  );
+
+  // @shows AS-18.9
+  test.each(AS_STATEMENT)(
+    'is answered only after the standby has it: the revocation of one access token, on %s',
+    async () => {
+      const { portal, restarting } = await startRestarting();
+      const client = await registerClient(portal);
+      const { access_token: token } = await obtainTokens(portal, client, ADA);
+      const revoke = () => revokeToken(portal, client, token);
+      const revoked = await restarting(revoke, async (lost) => {
+        expect(lost.status).toBe(503);
+        return untilAnswered(revoke, is503);
+      });
+      expect(revoked.status).toBe(200);
+      expect(await introspect(portal, token)).toMatchObject({ active: false });
+    },
+  );
+
+  // @shows AS-5.8, AS-18.9
+  test.each(AS_STATEMENT)(
+    'is answered only after the standby has it: the rotation of a secret, on %s',
+    async () => {
+      const { portal, restarting } = await startRestarting();
+      const { id } = await registerClient(portal);
+      const { secret } = await restarting(() => portal.server.clients.rotateSecret(id));
+      expect((await refresh(portal, { id, secret }, 'none')).status).toBe(400);
     },
   );
 });

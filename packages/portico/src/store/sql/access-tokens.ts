@@ -13,7 +13,7 @@ import { givenBy } from '../given-access.ts';
 import type { Admits } from './clients.ts';
 import { readDetails } from './family-rows.ts';
 import { blockingRow } from './lost-insert.ts';
-import { insertInto, words } from './statements.ts';
+import { confirmRevocation, insertInto, words } from './statements.ts';
 
 /**
  * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time, so new rows are
@@ -45,7 +45,8 @@ export class AccessTokenRecords {
 
   /**
    * Revokes only this access token of the client. Returns the token, or null if it was not valid
-   * before or if this call did not revoke it.
+   * before or if this call did not revoke it. If another call revoked it, that revocation is
+   * durable when the promise resolves.
    */
   async revokeAccessToken(
     token: OfferedToken,
@@ -58,6 +59,10 @@ export class AccessTokenRecords {
     // Run the DELETE even if no token was found. The read may have reached an outdated read-only
     // server, which rejects the DELETE.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
+    // An earlier call may have removed the row before the standbys received the change. Write the
+    // client's row instead. A malformed token (an empty id) never had a row.
+    if (affected === 0 && token.id !== '')
+      await confirmRevocation(this.#database, 'oauth_clients', 'client_id = ?', [clientId]);
     return affected === 1 && !('dead' in before) ? before : null;
   }
 

@@ -169,7 +169,12 @@ export class ClientRecords {
     // never received the new secret.
     const { affected } = await rotate(async () => {
       await rotate();
-      return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
+      // Write the new secret again, because a read may return a row that the standbys do not have.
+      const isRotated = await this.#database.execute(
+        'UPDATE oauth_clients SET secret_hash = secret_hash WHERE client_id = ? AND secret_hash = ?',
+        [clientId, secretHash],
+      );
+      return isRotated.affected === 1;
     });
     return affected === 1;
   }
