@@ -251,3 +251,69 @@ test('pruning everything starts at the first access token, and keeps rows for an
     total,
   ]);
 });
+
+describe('pruning when one kind of rows cannot be removed', () => {
+  const FAILED = new Error('This table is damaged');
+  const LATER = new Error('This table is damaged too');
+
+  /** Two features fail. `asked` lists the kinds whose removal was tried. */
+  function failing() {
+    const asked: string[] = [];
+    const warnings: unknown[] = [];
+    const nothing = () => {};
+    const failFor = (kind: string, error: Error) => async () => {
+      asked.push(kind);
+      throw error;
+    };
+    const pruning = new Pruning(
+      {
+        prune: failFor('expired', FAILED),
+        async pruneSingleUses() {
+          asked.push('single uses');
+          return 0;
+        },
+        async pruneRegistrations() {
+          asked.push('registrations');
+          return { clients: 3, more: false };
+        },
+        async pruneAccessTokens() {
+          asked.push('access tokens');
+          return { removed: 4, last: null };
+        },
+      } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
+      () => ({
+        usesOnce: true,
+        expiring: [{ ...OLD_EVENTS, remove: failFor('events', LATER) }],
+      }),
+      true,
+      () => 0,
+      {
+        debug: nothing,
+        info: nothing,
+        warning: (_, context) => void warnings.push(context),
+        error: nothing,
+      },
+      async () => {},
+    );
+    return { pruning, asked, warnings };
+  }
+
+  const KINDS = ['access tokens', 'events', 'expired', 'registrations', 'single uses'];
+
+  test('still removes the others while serving, and logs each failure once', async () => {
+    const { pruning, asked, warnings } = failing();
+    for (let count = 1; count < 50; count += 1) void pruning.tick();
+    await pruning.tick();
+    expect(asked.toSorted()).toEqual(KINDS);
+    expect(warnings).toEqual([{ exception: FAILED }, { exception: LATER }]);
+  });
+
+  test('still removes the others when pruning everything, then fails with the first failure', async () => {
+    const { pruning, asked, warnings } = failing();
+    const reports: unknown[] = [];
+    await expect(pruning.all((removed) => reports.push(removed))).rejects.toBe(FAILED);
+    expect(asked.toSorted()).toEqual(KINDS);
+    expect(warnings).toEqual([{ exception: LATER }]);
+    expect(reports.at(-1)).toMatchObject({ clients: 3, accessTokens: 4 });
+  });
+});

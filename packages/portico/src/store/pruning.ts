@@ -114,7 +114,7 @@ export class Pruning {
   /**
    * Removes all expired rows in batches. Pauses after each batch, so that requests can use the
    * store, and calls `onBatch` with the numbers so far. Returns the number of removed rows of each
-   * kind.
+   * kind. If kinds fail, removes the others, then rejects with the first failure and logs the rest.
    */
   async all(onBatch: (removed: PrunedRows) => void = () => {}): Promise<PrunedRows> {
     const total: { -readonly [Kind in keyof PrunedRows]: number } = {
@@ -129,23 +129,40 @@ export class Pruning {
         total[kind] = (total[kind] ?? 0) + (removed[kind] ?? 0);
       onBatch({ ...total });
     };
-    for (const batch of this.#kinds(count)) await inBatches(batch, undefined, this.#pause);
-    return total;
+    const failures: unknown[] = [];
+    for (const batch of this.#kinds(count)) {
+      await inBatches(batch, undefined, this.#pause).catch((error: unknown) =>
+        failures.push(error),
+      );
+    }
+    if (failures.length === 0) return total;
+    const [first, ...others] = failures;
+    for (const each of others) this.#warn(each);
+    throw first;
   }
 
   async #removeBatch(): Promise<void> {
     const store = this.#store;
     const { expiring, usesOnce } = this.#features();
     const before = this.#expiredBefore();
-    try {
-      await store.prune(before, BATCH);
-      if (this.#registrations) await this.#removeRegistrations();
-      if (usesOnce) await store.pruneSingleUses(before, BATCH);
-      for (const { remove, batch } of expiring) await remove(batch);
-      await this.#removeAccessTokens(before);
-    } catch (exception) {
-      this.#log.warning('Expired rows could not be removed: {exception}', { exception });
+    // Try each kind, so that one damaged table does not let the others grow.
+    for (const remove of [
+      () => store.prune(before, BATCH),
+      ...(this.#registrations ? [() => this.#removeRegistrations()] : []),
+      ...(usesOnce ? [() => store.pruneSingleUses(before, BATCH)] : []),
+      ...expiring.map((each) => () => each.remove(each.batch)),
+      () => this.#removeAccessTokens(before),
+    ]) {
+      try {
+        await remove();
+      } catch (exception) {
+        this.#warn(exception);
+      }
     }
+  }
+
+  #warn(exception: unknown): void {
+    this.#log.warning('Expired rows could not be removed: {exception}', { exception });
   }
 
   async #removeAccessTokens(before: number): Promise<void> {
