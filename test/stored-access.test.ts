@@ -126,6 +126,19 @@ describe('active access in the store', () => {
     ]);
   });
 
+  test('is not skipped if other access is added while a page is read', async () => {
+    await fresh();
+    for (const filter of [{}, { clientId: 'notes' }, { person: ADA }]) {
+      await emptied('oauth_families');
+      for (const id of ['1', '2', '3', '4']) await family(id);
+      watched.meanwhile = { before: /^SELECT f\.id, f\.client_id/, act: () => family('9') };
+      const first = await found(filter, { examine: 2 });
+      expect(watched.meanwhile).toBeNull();
+      expect(first).toEqual(['9', '4', '3', '3']);
+      expect(await found(filter, { examine: 2, below: '3' })).toEqual(['2', '1', '1']);
+    }
+  });
+
   test('is neither expired nor revoked, and its client exists, is valid and has the grant type', async () => {
     await fresh();
     await client('revoked', { revoked_at: NOW });
@@ -707,9 +720,10 @@ describe('with any number of rows', () => {
       const plan = await planOf(() => store.authorizationSearch.findHeld(filter, ALL, NOW));
       expect(plan).toContain(index);
       expect(plan).not.toContain('oauth_families_pkey');
-      // Both queries end with the maximum number of rows to read, and the second one also with the
-      // number to return.
-      expect(plan.match(/\bLimit\b/g)).toHaveLength(3);
+      // The first query ends after the maximum number of rows to read, the second at the last of
+      // them.
+      expect(plan.match(/\bLimit\b/g)).toHaveLength(2);
+      expect(plan).toMatch(/Index Cond: .* >= ROW\(/);
     }
     const erased = await planOf(() =>
       store.authorizations.removeFamiliesOfPerson({ provider: 'accounts', id: 'person 1' }, 5),

@@ -30,26 +30,21 @@ export class AuthorizationSearch {
    */
   async findHeld(filter: AuthorizationFilter, range: HeldRange, now: number): Promise<FoundHeld> {
     const dialect = getDialect(this.#database);
-    const { below, limit, examine } = range;
+    const { below, limit } = range;
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
-    // Some engines read all index entries, even if a comparison limits the ids. On these engines,
-    // limit the number of rows instead of the ids.
-    const isEnded = !dialect.plansWithoutValues;
-    const inner =
-      `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} ` +
-      `LIMIT ${examine}`;
-    const looked = isEnded ? 'oauth_families f' : `(${inner}) f`;
+    // Select by id, because rows may have been added since. With a number of rows, the page would
+    // end above `bounds.lowest`, and the next page would skip the rows between.
     const where = conjunction([
-      isEnded ? index : { sql: '1 = 1', parameters: index.parameters },
-      { sql: 'f.id >= ?', parameters: [bounds.lowest] },
+      index,
+      index.endsAt(bounds.lowest),
       ...buildConditions(filter, dialect),
       livingAt(now, dialect, this.#further),
     ]);
     const { rows } = await this.#database.execute<HeldRow>(
-      `SELECT ${HELD_COLUMNS} FROM ${looked} WHERE ${where.sql} ORDER BY ${index.order} ` +
-        `LIMIT ${limit + 1}`,
+      `SELECT ${HELD_COLUMNS} FROM oauth_families f WHERE ${where.sql} ` +
+        `ORDER BY ${index.order} LIMIT ${limit + 1}`,
       where.parameters,
     );
     const shown = rows.slice(0, limit);

@@ -22,6 +22,8 @@ export function conjunction(parts: readonly Where[]): Where {
  */
 export interface FamilyIndex extends Where {
   readonly order: string;
+  /** Returns the condition that also ends the read at this id. */
+  readonly endsAt: (lowest: string) => Where;
 }
 
 /** A string that sorts after every id, because ids are hexadecimal. */
@@ -39,19 +41,25 @@ export function familyIndex(
   const id = below ?? ABOVE_ALL;
   if (person !== undefined) {
     const provider = { sql: 'f.user_provider = ?', parameters: [person.provider] };
-    const { order, ...range } = getRange(dialect, 'f.user_id', person.id, id);
-    return { ...conjunction([provider, range]), order };
+    const { order, endsAt, ...range } = getRange(dialect, 'f.user_id', person.id, id);
+    return { ...conjunction([provider, range]), order, endsAt };
   }
-  if (clientId !== undefined) {
-    const { order, ...range } = getRange(dialect, 'f.client_id', clientId, id);
-    return { ...conjunction([range]), order };
-  }
-  return { sql: 'f.id < ?', parameters: [id], order: 'f.id DESC' };
+  if (clientId !== undefined) return getRange(dialect, 'f.client_id', clientId, id);
+  return { sql: 'f.id < ?', parameters: [id], order: 'f.id DESC', endsAt: isFrom };
 }
 
 function getRange(dialect: Dialect, column: string, value: string, below: string): FamilyIndex {
   const range = dialect.belowInIndex(column, 'f.id');
-  return { sql: range.sql, order: range.order, parameters: range.parameters(value, below) };
+  // With a condition on the id alone, PostgreSQL would read all index entries of the value.
+  const endsAt = (lowest: string) =>
+    dialect.plansWithoutValues
+      ? { sql: `(${column}, f.id) >= (?, ?)`, parameters: [value, lowest] }
+      : isFrom(lowest);
+  return { sql: range.sql, order: range.order, parameters: range.parameters(value, below), endsAt };
+}
+
+function isFrom(lowest: string): Where {
+  return { sql: 'f.id >= ?', parameters: [lowest] };
 }
 
 /**
