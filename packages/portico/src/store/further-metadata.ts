@@ -1,6 +1,7 @@
 import type { Database, SqlConnection } from '@portico/sql';
 import { RegistrationError } from '../errors.ts';
 import { quotedPublic } from '../quoting.ts';
+import type { Batch } from './batches.ts';
 import type { ApplicationType, ClientAddition } from './client.ts';
 import { FurtherMetadataRecords } from './sql/further-metadata.ts';
 
@@ -123,10 +124,10 @@ export class FurtherMetadata {
   }
 
   /**
-   * Removes at most `limit` rows of clients that no longer exist. Returns the number of removed
-   * rows.
+   * Reads the next `limit` rows, and removes those of clients that no longer exist. After the last
+   * row, the next call starts again at the first one.
    */
-  removeLeft(limit: number): Promise<number> {
+  removeLeft(limit: number): Promise<Batch> {
     return this.#records.removeLeft(limit);
   }
 

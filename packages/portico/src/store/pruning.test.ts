@@ -92,6 +92,35 @@ test('pruning everything continues if another process removes the same rows', as
   expect((await pruning.all()).auditEvents).toBe(1200);
 });
 
+test('pruning everything continues while a kind says that it must read more rows', async () => {
+  const nothing = () => {};
+  const batches = [
+    { count: 0, more: true },
+    { count: 0, more: true },
+    { count: 0, more: true },
+    { count: 2, more: false },
+  ];
+  const pruning = new Pruning(
+    {
+      prune: async () => ({ families: 0, consentRequests: 0, more: false }),
+      pruneSingleUses: async () => 0,
+      pruneRegistrations: async () => ({ clients: 0, more: false }),
+      pruneAccessTokens: async () => ({ removed: 0, last: null }),
+    } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
+    () => ({
+      usesOnce: false,
+      expiring: [
+        { ...OLD_EVENTS, remove: async () => batches.shift() ?? { count: 99, more: false } },
+      ],
+    }),
+    false,
+    () => 0,
+    { debug: nothing, info: nothing, warning: nothing, error: nothing },
+    async () => {},
+  );
+  expect((await pruning.all()).auditEvents).toBe(2);
+});
+
 describe('pruning while serving', () => {
   const HOUR = 3_600_000;
   const DAY = 24 * HOUR;

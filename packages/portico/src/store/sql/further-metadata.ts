@@ -1,4 +1,5 @@
 import { getDialect, type Database, type Migration, type SqlConnection } from '@portico/sql';
+import type { Batch } from '../batches.ts';
 import { placeholders } from './statements.ts';
 
 /**
@@ -24,12 +25,16 @@ export const furtherMetadataMigrations: readonly Migration[] = [table];
 
 /** How many clients one statement reads or writes. */
 const BATCH = 500;
+/** A string that sorts before every client id. */
+const FIRST = '';
 
 type Stored = Readonly<Record<string, readonly string[]>>;
 
 /** Reads and writes the table `oauth_client_metadata`. */
 export class FurtherMetadataRecords {
   readonly #database: Database;
+  /** The client id after which `removeLeft` continues. */
+  #looked = FIRST;
 
   constructor(database: Database) {
     this.#database = database;
@@ -63,21 +68,39 @@ export class FurtherMetadataRecords {
   }
 
   /**
-   * Removes at most `limit` rows whose client no longer exists. Returns the number of removed rows.
+   * Reads the next `limit` rows, and removes those whose client no longer exists. After the last
+   * row, the next call starts again at the first one.
    */
-  async removeLeft(limit: number): Promise<number> {
-    const { rows } = await this.#database.execute<{ client_id: string }>(
-      `SELECT m.client_id FROM oauth_client_metadata m
+  async removeLeft(limit: number): Promise<Batch> {
+    const { rows } = await this.#database.execute<{ client_id: string; living: string | null }>(
+      `SELECT m.client_id, c.client_id AS living FROM oauth_client_metadata m
       LEFT JOIN oauth_clients c ON c.client_id = m.client_id
-      WHERE c.client_id IS NULL LIMIT ${limit}`,
+      WHERE m.client_id > ? ORDER BY m.client_id LIMIT ${limit}`,
+      [this.#looked],
     );
-    if (rows.length === 0) return 0;
-    const ids = rows.map(({ client_id: id }) => id);
-    const { affected } = await this.#database.execute(
-      `DELETE FROM oauth_client_metadata WHERE client_id IN (${placeholders(ids)})`,
-      ids,
-    );
-    return affected;
+    const left = rows.filter(({ living }) => living === null).map(({ client_id: id }) => id);
+    const count = left.length === 0 ? 0 : await this.#remove(left);
+    const more = rows.length === limit;
+    this.#looked = more ? (rows.at(-1)?.client_id ?? FIRST) : FIRST;
+    return { count, more };
+  }
+
+  /** Removes these rows, except rows of a client that was registered again in the meantime. */
+  #remove(ids: readonly string[]): Promise<number> {
+    const these = `client_id IN (${placeholders(ids)})`;
+    return this.#database.transaction(async (connection) => {
+      // Write first to lock the rows, so that the DELETE sees every client that wrote its row.
+      await connection.execute(
+        `UPDATE oauth_client_metadata SET client_id = client_id WHERE ${these}`,
+        ids,
+      );
+      const { affected } = await connection.execute(
+        `DELETE FROM oauth_client_metadata WHERE ${these} AND NOT EXISTS
+        (SELECT 1 FROM oauth_clients c WHERE c.client_id = oauth_client_metadata.client_id)`,
+        ids,
+      );
+      return affected;
+    });
   }
 
   /**

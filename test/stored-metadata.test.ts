@@ -1,0 +1,72 @@
+import { migrate, type OpenedDatabase } from '@portico/sql';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
+import {
+  FurtherMetadataRecords,
+  furtherMetadataMigrations,
+} from '../packages/portico/src/store/sql/further-metadata.ts';
+
+let watched: WatchedStore;
+let database: OpenedDatabase;
+
+beforeAll(async () => {
+  watched = await openWatchedStore();
+  ({ database } = watched);
+  await migrate(database, furtherMetadataMigrations);
+});
+afterAll(() => watched.close());
+beforeEach(() => watched.emptied('oauth_clients', 'oauth_client_metadata'));
+
+const register = (id: string) =>
+  watched.insert('oauth_clients', {
+    client_id: id,
+    name: id,
+    redirect_uris: '[]',
+    scope: '',
+    grants: 'authorization_code',
+    is_public: 1,
+    created_at: 0,
+  });
+const describeClient = (id: string) =>
+  watched.insert('oauth_client_metadata', { client_id: id, metadata: '{}' });
+const left = async () =>
+  (
+    await watched.rowsOf<{ client_id: string }>(
+      'SELECT client_id FROM oauth_client_metadata ORDER BY client_id',
+    )
+  ).map((row) => row.client_id);
+
+describe('the metadata of clients that no longer exist', () => {
+  test('is removed batch by batch, and each batch reads a limited number of rows', async () => {
+    for (const id of ['a', 'b', 'd', 'e', 'f']) {
+      await register(id);
+      await describeClient(id);
+    }
+    await describeClient('c');
+    await describeClient('g');
+    const records = new FurtherMetadataRecords(database);
+    expect(await records.removeLeft(3)).toEqual({ count: 1, more: true });
+    expect(await left()).toEqual(['a', 'b', 'd', 'e', 'f', 'g']);
+    expect(await records.removeLeft(3)).toEqual({ count: 0, more: true });
+    expect(await records.removeLeft(3)).toEqual({ count: 1, more: false });
+    expect(await left()).toEqual(['a', 'b', 'd', 'e', 'f']);
+    // The next batch starts at the first row again.
+    await database.execute("DELETE FROM oauth_clients WHERE client_id = 'a'");
+    expect(await records.removeLeft(3)).toEqual({ count: 1, more: true });
+  });
+
+  test('stays if the client is registered again at that moment', async () => {
+    await describeClient('back');
+    await describeClient('gone');
+    const meanwhile = {
+      ...database,
+      transaction: async (...all: Parameters<OpenedDatabase['transaction']>) => {
+        await register('back');
+        return database.transaction(...all);
+      },
+    } as OpenedDatabase;
+    const records = new FurtherMetadataRecords(meanwhile);
+    expect(await records.removeLeft(10)).toEqual({ count: 1, more: false });
+    expect(await left()).toEqual(['back']);
+  });
+});
