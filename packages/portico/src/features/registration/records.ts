@@ -179,10 +179,11 @@ async function updateRegistration(
 
 /**
  * Runs `work` after locking a row that every registration locks first. As a result, registrations
- * run one after the other, even in different processes.
+ * run one after the other, even in different processes. The row changes each time, because
+ * unchanged rows do not conflict across the nodes of Galera.
  */
 async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
-  await connection.execute('UPDATE oauth_initial_access_tokens SET uses_left = 0 WHERE id = ?', [
+  await connection.execute('UPDATE oauth_initial_access_tokens SET uses = uses + 1 WHERE id = ?', [
     REGISTRATION_TURN,
   ]);
   return work();

@@ -1,5 +1,5 @@
 /**
- * Rows without data that serve as locks. Before a transaction counts rows, it writes one of these
+ * Rows without data that serve as locks. Before a transaction counts rows, it changes one of these
  * rows, so only one such transaction runs at a time.
  */
 

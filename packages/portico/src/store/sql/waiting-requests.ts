@@ -103,10 +103,11 @@ async function keepWaiting(
   now: number,
 ): Promise<boolean> {
   // First write the row `BUDGET_ROW`, which locks it. Every call does this, so no other request is
-  // added between the count and the insert.
+  // added between the count and the insert. Change the row each time, because unchanged rows do not
+  // conflict across the nodes of Galera.
   await connection.execute(
-    'UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?',
-    [BUDGET_ROW],
+    'UPDATE oauth_waiting_requests SET parameters = ? WHERE secret_hash = ?',
+    [request.secretHash, BUDGET_ROW],
   );
   await removeWhere(connection, TABLE, ['expires_at', '<= ?', [now]], REMOVED_AT_ONCE);
   const { rows } = await connection.execute<{ network: string; held: number | string }>(
