@@ -226,6 +226,15 @@ describe('the list of access', () => {
     expect(await found('--client', notes.id, '--scope', 'notes:read')).toEqual([4, 0]);
   });
 
+  test('counts a fraction of a millisecond without use as the next whole one', async () => {
+    await inserted(idAt(1000), { created_at: 1000 });
+    await inserted(idAt(1001), { created_at: 1001 });
+    const idsSince = async (unusedSince: number) =>
+      (await portal.server.access.list({ unusedSince })).items.map(({ id }) => id);
+    expect(await idsSince(1000.5)).toEqual([idAt(1000)]);
+    expect(await idsSince(-0.5)).toEqual([]);
+  });
+
   // @shows AS-31.3
   test('can be filtered by the days without use, since the grant if there was no use', async () => {
     const now = Date.now();

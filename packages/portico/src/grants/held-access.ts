@@ -66,12 +66,13 @@ interface Part {
  */
 export async function listHeld(
   store: AuthorizationSearch,
-  filter: AuthorizationFilter,
+  asked: AuthorizationFilter,
   { limit = DEFAULT_LIMIT, after }: AuthorizationPage,
   now: number,
 ): Promise<AuthorizationList> {
   requirePage(limit, after);
-  requireFilter(filter, now);
+  requireFilter(asked, now);
+  const filter = inWholeMilliseconds(asked);
   const items: HeldAuthorization[] = [];
   for (const { below, above } of buildParts(filter, after ?? null, now)) {
     if (items.length === limit) return { items, next: items.at(-1)?.id ?? null };
@@ -81,6 +82,14 @@ export async function listHeld(
     if (found.next !== null) return { items, next: found.next };
   }
   return { items, next: null };
+}
+
+/** Returns the filter with `unusedSince` rounded up, because the stored times are whole numbers. */
+function inWholeMilliseconds(filter: AuthorizationFilter): AuthorizationFilter {
+  const { unusedSince } = filter;
+  return unusedSince === undefined
+    ? filter
+    : { ...filter, unusedSince: Math.max(0, Math.ceil(unusedSince)) };
 }
 
 /**
@@ -103,7 +112,7 @@ function buildParts(
 
 /** Returns a string that sorts before all ids that were created at or after this time. */
 function idAt(time: number): string {
-  return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
+  return Math.floor(time).toString(16).padStart(12, '0');
 }
 
 /** Throws an AccessError if the limit or the cursor is not valid. */
