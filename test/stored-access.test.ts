@@ -283,6 +283,24 @@ describe('everything that a person has allowed', () => {
     expect(await revokedAt()).toEqual([NOW + 1, NOW + 1, NOW, NOW - 1, null, null]);
   });
 
+  test('is revoked even if it has expired, but then does not count as ended', async () => {
+    await fresh();
+    await family('1');
+    await family('2', { expires_at: NOW });
+    expect(await store.authorizations.revokeOfPerson(ADA, null, NOW, 5)).toMatchObject({
+      living: 2,
+      revoked: 1,
+    });
+    // By the clock of a different process, the other one may not have expired yet.
+    expect(await revokedAt()).toEqual([NOW, NOW]);
+    await fresh();
+    await family('2', { expires_at: NOW });
+    expect(await store.authorizations.revokeOfPerson(ADA, null, NOW, 5)).toMatchObject({
+      revoked: 0,
+    });
+    expect(await revokedAt()).toEqual([NOW]);
+  });
+
   test('is not revoked again if a different process revokes it at that moment', async () => {
     await fresh();
     await family('1');

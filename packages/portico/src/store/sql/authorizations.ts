@@ -129,13 +129,15 @@ export class AuthorizationRecords {
 
   /**
    * Reads the first `limit` of the person's authorizations with ids below `below` (null for any
-   * id), newest first, and revokes the active authorizations.
+   * id), newest first, and revokes those that are not revoked. It also revokes expired ones,
+   * because they may not have expired by the clock of another process.
    *
    * If `goingBackTo` is set, revokes only authorizations that skipped the consent page because of
    * an earlier authorization whose id is at most `goingBackTo`.
    *
-   * Returns how many were active, how many it revoked, and the first and last id that it read. The
-   * last id is null if there are no more authorizations.
+   * Returns how many were not revoked (`living`), how many of them had not expired and were revoked
+   * by this call (`revoked`), and the first and last id that it read. The last id is null if there
+   * are no more authorizations.
    */
   async revokeOfPerson(
     person: PersonReference,
@@ -146,7 +148,7 @@ export class AuthorizationRecords {
   ): Promise<RevokedBatch> {
     const index = familyIndex({ person }, below, getDialect(this.#database));
     const { rows } = await this.#database.execute<PersonsRow>(
-      `SELECT f.id, f.revoked_at, f.details FROM oauth_families f
+      `SELECT f.id, f.revoked_at, f.expires_at, f.details FROM oauth_families f
         WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${limit}`,
       index.parameters,
     );
@@ -155,21 +157,22 @@ export class AuthorizationRecords {
       .filter(
         ({ details }) =>
           goingBackTo === null || goesBackTo(goingBackTo, readDetails(details).details),
-      )
-      .map((row) => row.id);
+      );
+    const isExpired = (row: PersonsRow) => row.expires_at <= now;
     const first = rows[0]?.id ?? null;
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     if (living.length === 0) return { living: 0, revoked: 0, first, last };
     // Use a transaction, because Portico repeats a transaction that the engine aborts. The engine
     // may abort it if another batch writes the same rows in another order.
-    const { affected } = await this.#database.transaction((connection) =>
-      connection.execute(
-        `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND ` +
-          'revoked_at IS NULL',
-        [now, ...living],
-      ),
-    );
-    return { living: living.length, revoked: affected, first, last };
+    const revoked = await this.#database.transaction(async (connection) => {
+      await revokeAll(connection, living.filter(isExpired), now);
+      return revokeAll(
+        connection,
+        living.filter((row) => !isExpired(row)),
+        now,
+      );
+    });
+    return { living: living.length, revoked, first, last };
   }
 
   /** Makes sure that the revocation of all of the person's authorizations is durable. */
@@ -214,9 +217,25 @@ export async function removeFamilies(
   return { removed: await removeKeys(database, families, ids, condition), more: ids.length > 0 };
 }
 
+/** Revokes these authorizations. Returns how many were not revoked before. */
+export async function revokeAll(
+  connection: SqlConnection,
+  families: readonly { readonly id: string }[],
+  now: number,
+): Promise<number> {
+  if (families.length === 0) return 0;
+  const { affected } = await connection.execute(
+    `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(families)}) AND ` +
+      'revoked_at IS NULL',
+    [now, ...families.map(({ id }) => id)],
+  );
+  return affected;
+}
+
 interface PersonsRow {
   readonly id: string;
   readonly revoked_at: number | null;
+  readonly expires_at: number;
   readonly details: string | null;
 }
 

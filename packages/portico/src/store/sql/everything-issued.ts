@@ -1,7 +1,8 @@
 import type { Database } from '@portico/sql';
 import { goesBackTo } from '../prior-consent.ts';
+import { revokeAll } from './authorizations.ts';
 import { readDetails } from './family-rows.ts';
-import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
+import { confirmRevocation, removeKeys } from './statements.ts';
 
 /**
  * The number of rows that a batch revoked or removed, and the last key that it read. The key is
@@ -52,7 +53,8 @@ export class EverythingIssued {
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    const ended = await this.#revoke(
+    const ended = await revokeAll(
+      this.#database,
       rows.filter((row) => row.revoked_at === null),
       now,
     );
@@ -82,20 +84,10 @@ export class EverythingIssued {
       .filter((row) => row.revoked_at === null)
       .filter((row) => goesBackTo(newestId, readDetails(row.details).details));
     return {
-      ended: await this.#revoke(living, now),
+      ended: await revokeAll(this.#database, living, now),
       living: living.length,
       last: rows.length < limit ? null : (rows.at(-1)?.id ?? null),
     };
-  }
-
-  async #revoke(families: readonly { readonly id: string }[], now: number): Promise<number> {
-    if (families.length === 0) return 0;
-    const { affected } = await this.#database.execute(
-      `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(families)}) ` +
-        'AND revoked_at IS NULL',
-      [now, ...families.map(({ id }) => id)],
-    );
-    return affected;
   }
 
   /** Like `revokeFamilies`, but removes clients' own access tokens (`client_credentials`). */
