@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { OutOfRangeError } from '@portico/sql';
+import type { JWK } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createKeys, LIFETIME, signerOf } from '../../../../test/support/key-ring.ts';
 import {
@@ -136,9 +137,50 @@ describe('the published keys', () => {
       ['A retired signing key cannot be read: {exception}', about('2000-b.EdDSA.json')],
       ['A staged signing key cannot be read: {exception}', about('0-next-a.EdDSA.json')],
     ]);
+    // Later listings do not log it again.
+    await kids();
+    expect(logged).toHaveLength(2);
     // The file is read again, because it can become readable.
     put('2000-b.EdDSA.json', ED);
     expect(await kids()).toEqual(['9000-rsa', '3000-c', '2000-b']);
+  });
+
+  // @shows AS-11.20
+  test('contain one key of a KeySigner and a file with the same kid: the key that signs', async () => {
+    const signer = signerOf(ED, 'same', { signsFrom: 1_700_000_060_000 });
+    const { ring, put, logged, advance, directory } = createKeys({ signers: [signer] });
+    const { x } = put('1000-a.EdDSA.json', ED, { kid: 'same' });
+    // The same kid with another algorithm is no conflict.
+    put('1000-b.json', 'RS256', { kid: 'same' });
+    const published = async () =>
+      (await ring.published())
+        .filter(({ algorithm }) => algorithm === ED)
+        .map(({ publicJwk }) => publicJwk.x);
+    expect(await published()).toEqual([x]);
+    expect(await ring.published()).toHaveLength(2);
+    expect(await ring.published()).toBe(await ring.published());
+    expect((await ring.active(ED))?.publicJwk.x).toBe(x);
+    advance(60);
+    expect(await published()).toEqual([signer.publicJwk.x]);
+    expect((await ring.active(ED))?.publicJwk.x).toBe(signer.publicJwk.x);
+    expect(logged).toEqual([
+      [
+        'The signing key {file} and a KeySigner have the same kid, but are different keys',
+        { file: path.join(directory, '1000-a.EdDSA.json') },
+      ],
+    ]);
+  });
+
+  test('contain the key of a KeySigner once, without a log line, if its file still exists', async () => {
+    const { directory, put } = createKeys();
+    const { kty, crv, x } = put('1000-a.EdDSA.json', ED, { kid: 'same' });
+    const publicJwk = { crv, x, kty } as JWK;
+    const { ring, logged } = createKeys({
+      directory,
+      signers: [signerOf(ED, 'same', { publicJwk })],
+    });
+    expect((await ring.published()).map(({ file }) => file)).toEqual([null]);
+    expect(logged).toEqual([]);
   });
 
   // @shows AS-11.4
@@ -513,6 +555,17 @@ describe('prune', () => {
     known.put('1000-a.EdDSA.json', ED);
     expect(await known.ring.prune(LIFETIME)).toEqual(['1000-a']);
     expect(known.names()).toEqual([]);
+  });
+
+  // @shows AS-11.13
+  test('keeps a key that an operator publishes before it signs', async () => {
+    const { ring, put, names, advance } = createKeys();
+    put('0-held.EdDSA.json', ED);
+    put('1000-a.EdDSA.json', ED);
+    put('2000-b.EdDSA.json', ED);
+    advance(LIFETIME);
+    expect(await ring.prune(LIFETIME)).toEqual(['1000-a']);
+    expect(names()).toEqual(['0-held.EdDSA.json', '2000-b.EdDSA.json']);
   });
 
   // @shows AS-11.17

@@ -3,6 +3,7 @@ import { OutOfRangeError } from '@portico/sql';
 import type { Acting, Audit } from '../auditing/audit.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, type SigningAlgorithms } from './algorithms.ts';
+import { DistinctKeys } from './distinct-keys.ts';
 import { fileName } from './key-names.ts';
 import { newKey } from './key-pairs.ts';
 import { describeKeys, type KeyDescription } from './key-states.ts';
@@ -47,12 +48,14 @@ export class KeyRing {
   readonly algorithms: SigningAlgorithms;
   readonly #parts: KeyRingParts;
   readonly #listed: ListedKeys;
+  readonly #distinct: DistinctKeys;
 
   /** Do not call this constructor. Use the server's member `keys`. */
   constructor(parts: KeyRingParts) {
     this.algorithms = parts.algorithms;
     this.#parts = parts;
     this.#listed = new ListedKeys(parts);
+    this.#distinct = new DistinctKeys(parts);
   }
 
   /**
@@ -90,11 +93,12 @@ export class KeyRing {
 
   /**
    * Returns all current keys for the key set, including every key that has ever signed and not been
-   * removed. The result is at most ten milliseconds old. Returns the same array until the keys
-   * change.
+   * removed. If a KeySigner and a key file have the same `kid`, includes only the key that signs.
+   * The result is at most ten milliseconds old. Returns the same array until the keys change.
    */
-  published(): Promise<readonly SigningKey[]> {
-    return this.#listed.needed(this.#listed.unchangedFor < RECENT_CHANGE ? 0 : LOOK_HOLDS);
+  async published(): Promise<readonly SigningKey[]> {
+    const holds = this.#listed.unchangedFor < RECENT_CHANGE ? 0 : LOOK_HOLDS;
+    return this.#distinct.of(await this.#listed.needed(holds));
   }
 
   /** Returns all keys. For each key, includes its state and when it may be removed. */
@@ -194,12 +198,13 @@ export class KeyRing {
    * key of its algorithm has started to sign and the other processes have found that next key.
    */
   #retiredFor(seconds: number, keys: readonly SigningKey[]): readonly SigningKey[] {
-    return keys.filter((key, index) => {
-      if (key.file === null) return false;
-      const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
-      // It is unknown when the next key started to sign if it is a KeySigner without `signsFrom`.
-      if (next === undefined || next.signsFrom === 0) return false;
-      return next.signsFrom + RELOAD_AFTER + seconds * 1000 <= this.#parts.clock();
+    const { files, idTokenLifetime, clock } = this.#parts;
+    const now = clock();
+    const described = describeKeys(keys, files.directory, idTokenLifetime, now);
+    return keys.filter(({ file }, index) => {
+      const retiredAt = described[index]?.retiredAt ?? null;
+      if (file === null || retiredAt === null) return false;
+      return retiredAt + RELOAD_AFTER + seconds * 1000 <= now;
     });
   }
 }

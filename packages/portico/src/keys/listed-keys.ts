@@ -39,6 +39,8 @@ interface KnownKeys {
 export class ListedKeys {
   readonly #sources: KeySources;
   readonly #loaded = new Map<string, Promise<SigningKey>>();
+  /** The names of the unreadable files that are logged. */
+  readonly #logged = new Set<string>();
   #known: KnownKeys | null = null;
   /** The algorithms for which this process has ever found a key file. */
   readonly #hadKeys = new Set<SigningAlgorithm>();
@@ -145,7 +147,8 @@ export class ListedKeys {
   }
 
   async #load(files: readonly string[]): Promise<readonly SigningKey[]> {
-    for (const name of this.#loaded.keys()) if (!files.includes(name)) this.#loaded.delete(name);
+    for (const known of [this.#loaded, this.#logged])
+      for (const name of known.keys()) if (!files.includes(name)) known.delete(name);
     const newest = new Set(
       this.#sources.algorithms.names.map((each) =>
         files.find((name) => getAlgorithm(name) === each),
@@ -158,12 +161,15 @@ export class ListedKeys {
   }
 
   /**
-   * Reads a key that is not the newest of its algorithm. Returns null if the key cannot be read.
+   * Reads a key that is not the newest of its algorithm. Returns null if the key cannot be read,
+   * and logs this once.
    */
   #loadOther(name: string): Promise<SigningKey | null> {
     const what = isStagedFile(name) ? 'A staged' : 'A retired';
     return this.loadOnce(name).catch((exception: unknown) => {
-      this.#sources.log.error(`${what} signing key cannot be read: {exception}`, { exception });
+      if (!this.#logged.has(name))
+        this.#sources.log.error(`${what} signing key cannot be read: {exception}`, { exception });
+      this.#logged.add(name);
       return null;
     });
   }
