@@ -158,7 +158,7 @@ describe('the reason in brackets in the log line of a refusal', () => {
    * documentation, and are listed elsewhere.
    */
   const elsewhere =
-    /\/(?:access|claims|complete-host|feature-profiles|held-access|redirect-uris|round-trip|secrets|workloads|changed-client|logos\/endpoint|device\/codes|jwt-bearer\/(?:links|pairs)|replies\/documents|back-channel-logout\/(?:delivery|ended-families|metadata|sessions)|(?:audit|branding|health|languages|telemetry)\/(?:[\w-]+\/)?[\w-]+|features\/[\w-]+\/(?:commands|config|elliptic-curves|examination|index|records|resource-metadata|resources))\.ts$/;
+    /\/(?:access|claims|complete-host|feature-profiles|held-access|redirect-uris|round-trip|secrets|table-examination|workloads|changed-client|logos\/endpoint|device\/codes|jwt-bearer\/(?:links|pairs)|replies\/documents|back-channel-logout\/(?:delivery|ended-families|metadata|sessions)|(?:audit|branding|health|languages|telemetry)\/(?:[\w-]+\/)?[\w-]+|features\/[\w-]+\/(?:commands|config|elliptic-curves|examination|index|records|resource-metadata|resources))\.ts$/;
   /**
    * A reason begins in lower case, and has words; so does one of these, which is not a reason, or
    * is a part of one.

@@ -9,6 +9,7 @@ import { Access } from '../grants/access.ts';
 import type { ClientAuthentication } from '../clients/authentication.ts';
 import { ClientParts } from './clients.ts';
 import { ProtectedApis } from './protected-apis.ts';
+import { examineTables } from './table-examination.ts';
 import { Sealing } from '../authorization/cookie-keys.ts';
 import { runFrom } from '../auditing/origin.ts';
 import { BearerTokens } from '../resource/bearer.ts';
@@ -60,7 +61,7 @@ export function createAuthorizationServer<Context = unknown>(
 
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const foundation = layFoundation(options);
-  const { server, features, contributions, sessions } = foundation;
+  const { server, features, contributions, sessions, migrations } = foundation;
   const { host, scopes } = server;
   const parts = buildParts(foundation);
   const { clients: clientParts, authorize, resources } = parts;
@@ -103,7 +104,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
       contributions.endingRequests,
     ),
     binding: answering.binding,
-    examinations: contributions.examinations(shared),
+    examinations: [examineTables(migrations), ...contributions.examinations(shared)],
     sealing: new Sealing(server),
     sessionEnded: (ended) => sessions.ended(ended),
     sessionEndedIn: (connection, ended) => sessions.endedIn(connection, ended),

@@ -2,6 +2,7 @@ import type { Contributions } from './start-features.ts';
 import {
   ConfigurationError,
   type Database,
+  type Migration,
   type MigrationState,
   migrationStatus,
 } from '@portico/sql';
@@ -77,6 +78,8 @@ export interface Foundation {
   readonly features: readonly Feature[];
   readonly contributions: Contributions;
   readonly sessions: SessionEnds;
+  /** The migrations of the server and its features. */
+  readonly migrations: readonly Migration[];
 }
 
 /**
@@ -143,7 +146,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const contributions = startFeatures(features, server);
   auditSink = contributions.auditSink;
   requireNeeds(features, config, contributions);
-  return { server, features, contributions, sessions };
+  return { server, features, contributions, sessions, migrations };
 }
 
 /**

@@ -10,6 +10,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   replication: 'docs/troubleshooting.md#the-database-takes-no-writes',
   connections: 'docs/troubleshooting.md#the-database-cannot-be-reached',
   tables: 'docs/running-on-several-machines.md#galera',
+  'table access': 'docs/troubleshooting.md#the-database-refuses-the-connection',
   'key rotation': 'docs/keys.md',
   'signing key': 'docs/troubleshooting.md#signing-keys-are-gone',
   'sign-in route': 'docs/troubleshooting.md#people-are-asked-to-sign-in-again-and-again',
