@@ -412,9 +412,10 @@ describe('a person whose access is revoked', () => {
     expect(page.status).toBe(200);
     const id = await personOf();
     const { stdout } = await run('oauth:person:revoke', 'accounts', id, '--json');
+    // By the clock of the console, the code has expired. So it ends, but does not count.
     expect(JSON.parse(stdout)).toEqual({
       person: { provider: 'accounts', id },
-      authorizations: 3,
+      authorizations: 2,
       requests: 1,
     });
 
