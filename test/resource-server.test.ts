@@ -171,6 +171,18 @@ describe.each(GUARDED)('a remote resource server, on %s', (_, start) => {
     expect((await ask(url, narrow.access_token)).status).toBe(403);
   });
 
+  // @shows RFC6750-3.1b
+  test('answers invalid_token for a malformed token', async () => {
+    const url = await start(resourceServer());
+    for (const Authorization of ['Bearer', 'Bearer a b', 'Bearer a, Bearer b']) {
+      const { status, headers } = await fetch(`${url}/notes`, { headers: { Authorization } });
+      expect([status, headers.get('www-authenticate')]).toEqual([
+        401,
+        'Bearer realm="oauth", error="invalid_token"',
+      ]);
+    }
+  });
+
   // @shows AS-12.11, RFC9728-5.1
   test('with custom metadata sends its URL and the required scope in each refusal', async () => {
     const resourceMetadata = 'https://api.example/.well-known/oauth-protected-resource/notes';
@@ -901,11 +913,7 @@ describe('a remote API gets an event for a rejected request, which', () => {
       }),
     ),
     malformed_token: ['Bearer', 'Bearer a b', 'Bearer a, Bearer b', 'Bearer \u00fc'].map(
-      (authorization) => ({
-        title: authorization,
-        authorization,
-        told: { error: null },
-      }),
+      (authorization) => ({ title: authorization, authorization }),
     ),
     dpop_not_taken: ['DPoP abc', 'DPoP'].map((authorization) => ({
       title: authorization,

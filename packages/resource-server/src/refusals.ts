@@ -25,7 +25,7 @@ const UNAVAILABLE = { status: 503, error: 'temporarily_unavailable' } as const;
 export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'error'>>> = {
   no_token: WITHOUT_TOKEN,
   other_scheme: WITHOUT_TOKEN,
-  malformed_token: WITHOUT_TOKEN,
+  malformed_token: INVALID_TOKEN,
   dpop_not_taken: WITHOUT_TOKEN,
   token_not_active: INVALID_TOKEN,
   other_audience: INVALID_TOKEN,
