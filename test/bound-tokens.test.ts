@@ -264,6 +264,34 @@ describe('with DPoP on', () => {
     expect((await callBound(strict, NOTES, key, bound)).status).toBe(200);
   });
 
+  // @shows AS-10.6, AS-12.14
+  test.each([
+    ['with the token twice', 'access_token=a&access_token=b'],
+    ['with an Authorization header too', 'access_token=a', 'Bearer b'],
+    ['that is not UTF-8', Buffer.from([0x61, 0x3d, 0xff])],
+  ])('a form for UserInfo %s gets the challenge in the offered schemes', async (_, body, sent) => {
+    const strict = await beside(portal, { oauth_server: { dpop: 'require' } });
+    const post = (at: RunningPortal) =>
+      fetch(`${at.url}/oauth/userinfo`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/x-www-form-urlencoded',
+          ...(sent === undefined ? {} : { Authorization: sent }),
+        },
+        body,
+      });
+    const dpop = expect.stringMatching(/^DPoP realm="oauth", error="invalid_request", .*algs="/);
+    expect(challengeOf(await post(strict))).toEqual([400, dpop]);
+    const both = expect.stringMatching(
+      /^Bearer realm="oauth", error="invalid_request".*, DPoP realm="oauth", algs="[^"]*"$/,
+    );
+    expect(challengeOf(await post(portal))).toEqual([400, both]);
+    const bearer = expect.stringMatching(/^Bearer realm="oauth", error="invalid_request"[^]*$/);
+    const plain = challengeOf(await post(await beside(portal, {})));
+    expect(plain).toEqual([400, bearer]);
+    expect(plain[1]).not.toContain('DPoP');
+  });
+
   // @shows AS-12.16
   test('a scope that starts to require DPoP is lost by unbound tokens', async () => {
     const unbound = (await obtainTokens(portal, client, ADA)).access_token;

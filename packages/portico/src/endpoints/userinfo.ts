@@ -66,24 +66,26 @@ export class UserinfoEndpoint {
   async #sentToken(request: Request): Promise<UsableToken | NoToken> {
     const authorization = request.headers.get('authorization');
     const value =
-      request.method === 'POST' && isForm(request) ? await tokenInForm(request) : undefined;
+      request.method === 'POST' && isForm(request) ? await this.#tokenInForm(request) : undefined;
     if (value === undefined) return this.#bearerTokens.fromHeader(authorization, () => request);
-    if (authorization !== null) {
-      const detail = 'the request has an access token in the form and also an Authorization header';
-      throw new BearerError('invalid_request', null, {
-        detail,
-        binding: bindingRefusal(this.#offer, undefined),
-      });
-    }
+    if (authorization !== null)
+      throw this.#invalidRequest(
+        'the request has an access token in the form and also an Authorization header',
+      );
     return this.#bearerTokens.lookUp(value, 'Bearer');
   }
-}
 
-async function tokenInForm(request: Request): Promise<string | undefined> {
-  try {
-    return (await formParameters(request)).get('access_token');
-  } catch (error) {
-    if (!(error instanceof OAuthError)) throw error;
-    throw new BearerError('invalid_request', null, { detail: error.detail ?? error.message });
+  async #tokenInForm(request: Request): Promise<string | undefined> {
+    try {
+      return (await formParameters(request)).get('access_token');
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      throw this.#invalidRequest(error.detail ?? error.message);
+    }
+  }
+
+  #invalidRequest(detail: string): BearerError {
+    const binding = bindingRefusal(this.#offer, undefined);
+    return new BearerError('invalid_request', null, { detail, binding });
   }
 }
