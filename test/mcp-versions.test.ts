@@ -306,6 +306,16 @@ describe('an MCP request of 2026-07-28', () => {
   );
 
   // @shows MCP-15.2
+  test.each(['tools/list', 'initialize'])(
+    'without _meta gets -32022 if its header names a newer version than the offered ones: %s',
+    async (method) => {
+      const refused = await send(method, {}, { meta: null, version: '2027-01-01' });
+      expect([refused.status, refused.error?.code, refused.id]).toEqual([400, -32_022, 7]);
+      expect(refused.error?.data).toEqual({ supported: [...VERSIONS], requested: '2027-01-01' });
+    },
+  );
+
+  // @shows MCP-15.2
   test.each([
     'initialize',
     'ping',

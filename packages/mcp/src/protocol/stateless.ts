@@ -84,10 +84,13 @@ function readNotification(body: unknown, header: string | null, versions: Offere
 function readRequest(request: JSONRPCRequest, headers: Headers, versions: OfferedVersions): Read {
   const meta = readMeta(request) ?? {};
   const claimed = meta[META_VERSION];
+  const header = headers.get(VERSION_HEADER);
+  if (claimed === undefined && header !== STATELESS_VERSION)
+    return unsupported(request, header, versions);
   if (request.method === 'initialize' && claimed === undefined)
     return mismatch(request, 'MCP-Protocol-Version');
   if (typeof claimed !== 'string') return lacks(request, META_VERSION);
-  if (headers.get(VERSION_HEADER) !== claimed) return mismatch(request, 'MCP-Protocol-Version');
+  if (header !== claimed) return mismatch(request, 'MCP-Protocol-Version');
   if (claimed !== STATELESS_VERSION) return unsupported(request, claimed, versions);
   const capabilities = readShort('ClientCapabilities', meta[META_CAPABILITIES]);
   if (capabilities === null) return lacks(request, META_CAPABILITIES);
