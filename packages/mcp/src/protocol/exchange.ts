@@ -75,12 +75,13 @@ const CALLER_IS_GONE = 'The caller is gone.';
 
 /** Returns the response that rejects the messages, or null if the protocol version allows them. */
 function versionRefusal(
-  { count, initializes }: Messages,
+  { isBatch, initializes }: Messages,
   version: string,
   { all, initialized }: OfferedVersions,
 ): Response | null {
   if (initializes) {
-    if (count === 1) return null;
+    // No batch may contain `initialize`, not even alone (MCP 2025-03-26, Initialization).
+    if (!isBatch) return null;
     return protocolRefusal('Invalid Request: Only one initialization request is allowed', -32_600);
   }
   if (initialized.includes(version)) return null;

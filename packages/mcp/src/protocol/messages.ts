@@ -19,8 +19,6 @@ import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './ver
 export interface Messages {
   /** The messages that need an answer. The body can also contain notifications and responses. */
   readonly requests: readonly JSONRPCRequest[];
-  /** The number of all messages in the body. */
-  readonly count: number;
   /**
    * Whether the body is a list of messages. If so, the response is also a list (JSON-RPC 2.0
    * section 6).
@@ -109,7 +107,6 @@ function checkMessages(
   return {
     messages: {
       requests,
-      count: messages.length,
       isBatch: Array.isArray(body),
       initializes: initializing.some((message) => isInitializeRequest(message)),
       calledTools: findCalledTools(messages),
