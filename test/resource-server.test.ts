@@ -752,6 +752,28 @@ describe('the introspection response of the authorization server', () => {
     expect(await statusFor({ ...usable, cnf, token_type: type })).toBe(status);
   });
 
+  // @shows AS-12.20
+  test.each([
+    ['that expired long ago', { exp: -1_000_000_000 }, 401],
+    ['that expired more than a minute ago', { exp: -61 }, 401],
+    ['that expired less than a minute ago', { exp: -50 }, 200],
+    ['that expires later', { exp: 300 }, 200],
+    ['that is valid in more than a minute', { nbf: 90 }, 401],
+    ['that is valid in less than a minute', { nbf: 50 }, 200],
+    ['that is already valid', { nbf: -300, exp: 300 }, 200],
+  ])('for a token %s', async (_, times, status) => {
+    const now = Math.floor(Date.now() / 1000);
+    const members = Object.entries(times).map(([name, time]) => [name, now + time]);
+    const refusals: Refusal[] = [];
+    const onRefusal = (refusal: Refusal) => void refusals.push(refusal);
+    expect(await statusFor({ ...usable, ...Object.fromEntries(members) }, { onRefusal })).toBe(
+      status,
+    );
+    expect(refusals.map(({ reason }) => reason)).toEqual(
+      status === 401 ? ['token_not_active'] : [],
+    );
+  });
+
   // @shows AS-12.19
   test('never puts the client secret into a log, in any form in which it was sent', async () => {
     const clientSecret = 'a b/c+d%é-_.~';
@@ -1044,6 +1066,7 @@ describe('a remote API gets an event for a rejected request, which', () => {
       ['<html>', 'OAUTH_PARSE_ERROR'],
       ['{"active":true,"scope":7}', null],
       ['{"active":true,"sub":{}}', null],
+      ['{"active":true,"nbf":"1"}', null],
       ['{"active":true,"client_id":7}', null],
       ['{"active":true,"token_type":[]}', null],
       ['{"active":true,"exp":"tomorrow"}', null],

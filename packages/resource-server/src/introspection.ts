@@ -28,6 +28,9 @@ export interface IntrospectedToken {
   readonly acr?: string;
 }
 
+/** How far the clocks of the API and the authorization server may differ, in milliseconds. */
+const CLOCK_TOLERANCE = 60_000;
+
 /** How long to wait for the authorization server's response, in milliseconds. */
 const TIMEOUT = 5000;
 
@@ -216,6 +219,7 @@ function judged(
   const meant = audience === null ? targets.length === 0 : targets.includes(audience);
   if (!answer.active) return { reason: 'token_not_active', clientId };
   requireTypes(answer);
+  if (!isCurrent(answer)) return { reason: 'token_not_active', clientId };
   if (!meant) return { reason: 'other_audience', clientId };
   const boundTo = getBinding(answer);
   if (boundTo === undefined) return { reason: 'unknown_binding', clientId };
@@ -238,8 +242,19 @@ function requireTypes(answer: oauth.IntrospectionResponse): void {
     if (text !== undefined && typeof text !== 'string')
       throw new TypeError(`${name}: not a string`);
   }
-  const { exp } = answer;
-  if (exp !== undefined && !Number.isFinite(exp)) throw new TypeError('exp: not a number');
+  for (const name of ['exp', 'nbf'] as const) {
+    const time = answer[name];
+    if (time !== undefined && !Number.isFinite(time)) throw new TypeError(`${name}: not a number`);
+  }
+}
+
+/**
+ * Returns whether the token is valid now, according to its `exp` and `nbf`. The authorization
+ * server should have checked this (RFC 7662 section 4), but some servers do not.
+ */
+function isCurrent({ exp = Infinity, nbf = -Infinity }: oauth.IntrospectionResponse): boolean {
+  const now = Date.now();
+  return exp * 1000 > now - CLOCK_TOLERANCE && nbf * 1000 <= now + CLOCK_TOLERANCE;
 }
 
 /** Returns what the response contains about the user's authentication (RFC 9470 section 6.2). */
