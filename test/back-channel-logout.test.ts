@@ -648,8 +648,10 @@ describe('the back-channel logout URI of a client', () => {
       expect(await replaced.json()).toMatchObject({ backchannel_logout_uri: URI });
     }
     const stranger = await register({});
-    expect(stranger).toMatchObject({ backchannel_logout_session_required: true });
+    expect(stranger['client_id']).toEqual(expect.any(String));
     expect(stranger).not.toHaveProperty('backchannel_logout_uri');
+    expect(stranger).not.toHaveProperty('backchannel_logout_session_required');
+    expect((await portal.server.clients.show(String(stranger['client_id']))).metadata).toEqual({});
   });
 });
 

@@ -32,6 +32,7 @@ export const logoutMetadata: readonly OfferedField<Config>[] = [
     name: 'backchannel_logout_session_required',
     called: 'requirement of a session',
     shape: 'flag',
+    selfRegistered: 'with-token',
     most: 1,
     problem: (value) => (value === MARKED ? null : `is not ${MARKED}`),
     isOffered: ({ back_channel_logout: isOn = false }) => isOn,
