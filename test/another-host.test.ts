@@ -63,6 +63,9 @@ let loginUrl = (returnTo: string): unknown => `/sign-in?to=${encodeURIComponent(
 let clientAddress = (): unknown => null;
 /** Whether `loadAccount` returns undefined. */
 let isMissing = false;
+/** The values that a host in JavaScript may return by mistake. */
+let profile: unknown = {};
+let hasReference = true;
 /** The value that the hasher returns from `verify`. If null, it returns the correct result. */
 let verified: unknown = null;
 /** Awaited before a secret is hashed. */
@@ -90,9 +93,9 @@ const host: Host = {
     lastLoaded = reference;
     if (isMissing) return asked(undefined as never);
     return asked({
-      reference: accountOf ?? reference,
+      reference: hasReference ? (accountOf ?? reference) : (undefined as never),
       isActive: () => active() as boolean,
-      getProfile: () => ({}),
+      getProfile: () => profile as Profile,
     });
   },
   holdsPermission: () => (held === HANGS ? new Promise(() => {}) : asked(held as boolean)),
@@ -616,14 +619,15 @@ describe('a person of the host', () => {
   });
 
   const WRONG: readonly (readonly [string, unknown, string])[] = [
-    ['the first half of a surrogate pair', '\uD800', 'well-formed Unicode'],
+    ['the first half of a surrogate pair', '\uD800', 'must be well-formed Unicode'],
     ['the second half of a surrogate pair', 'ada\uDC00', 'well-formed Unicode'],
     ['two halves in the wrong order', '\uDC00\uD800', 'well-formed Unicode'],
     ['NUL', 'ada\0', 'without NUL'],
-    ['nothing', '', 'is not empty'],
+    ['nothing', '', 'must not be empty'],
     ['too many characters', 'x'.repeat(256), 'characters'],
-    ['a number', 7, 'is a text'],
-    ['no value', undefined, 'is a text'],
+    ['a number', 7, 'must be a text, but its type is number'],
+    ['an object', { toString: () => 'ada' }, 'must be a text, but its type is object'],
+    ['no value', undefined, 'must be a text, but its type is undefined'],
   ];
 
   // @shows AS-4.14
@@ -662,6 +666,36 @@ describe('a person of the host', () => {
         expect(text).toMatch(new RegExp(`Host\\.${by}.*${member} of a person.*${says}`));
     },
   );
+
+  // @shows AS-4.14
+  test('causes a server error that names loadAccount() if the account has no reference', async () => {
+    logged.length = 0;
+    hasReference = false;
+    try {
+      expect((await answer('oauth_server_applications', '/oauth/applications')).status).toBe(500);
+    } finally {
+      hasReference = true;
+    }
+    expect(logged.map(({ text }) => text)).toEqual([
+      expect.stringContaining('Host.loadAccount returned a person that cannot be stored'),
+    ]);
+  });
+
+  // @shows AS-8.5
+  test.each([
+    ['objects', { name: { first: 'Ada' }, email: Object('ada') as unknown }],
+    ['a number and a big integer', { name: 7, email: 7n }],
+    ['null', null],
+    ['undefined', undefined],
+  ])('has no name and no e-mail address on pages if the profile contains %s', async (_, given) => {
+    profile = given;
+    try {
+      const page = await answer('oauth_server_authorize', `/oauth/authorize?${await asking()}`);
+      expect(await page.json()).toMatchObject({ person: { name: null, email: null } });
+    } finally {
+      profile = {};
+    }
+  });
 
   async function asking(): Promise<URLSearchParams> {
     const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };

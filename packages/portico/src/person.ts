@@ -55,21 +55,24 @@ const LONGEST = { provider: 64, id: 255 } as const;
  * Malformed text, NUL and long text are not allowed, because a database engine may change or
  * truncate them. Two people could then have the same identifier.
  */
-export function personProblem(person: PersonReference): string | null {
+export function personProblem(person: PersonReference | undefined): string | null {
   for (const what of ['provider', 'id'] as const) {
-    const text: unknown = person[what];
-    const problem = typeof text === 'string' ? textProblem(text, LONGEST[what]) : 'is a text';
+    const text: unknown = person?.[what];
+    const problem =
+      typeof text === 'string'
+        ? textProblem(text, LONGEST[what])
+        : `must be a text, but its type is ${typeof text}`;
     if (problem !== null) return `The ${what} of a person ${problem}`;
   }
   return null;
 }
 
 function textProblem(text: string, longest: number): string | null {
-  if (text === '') return 'is not empty';
-  if (!text.isWellFormed() || text.includes('\0')) return 'is well-formed Unicode without NUL';
+  if (text === '') return 'must not be empty';
+  if (!text.isWellFormed() || text.includes('\0')) return 'must be well-formed Unicode without NUL';
   // Count the characters only if the text can be too long. Most texts are short.
   if (text.length > longest && Array.from(text).length > longest)
-    return `has at most ${longest} characters`;
+    return `must have at most ${longest} characters`;
   return null;
 }
 

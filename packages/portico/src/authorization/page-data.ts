@@ -40,7 +40,7 @@ export interface ShownScopeGroup {
   readonly scopes: readonly ShownScope[];
 }
 
-/** The person who is signed in. A value is null if the host does not provide it. */
+/** The person who is signed in. A value is null if the host provides no text. */
 export interface ShownPerson {
   readonly name: string | null;
   readonly email: string | null;
@@ -48,8 +48,13 @@ export interface ShownPerson {
 
 /** Returns the signed-in person's data for views. */
 export function shownPerson(user: UserInterface): ShownPerson {
-  const { name = null, email = null } = readProfile(user) ?? {};
-  return { name, email };
+  const { name, email } = readProfile(user) ?? {};
+  return { name: textOrNull(name), email: textOrNull(email) };
+}
+
+/** A host in JavaScript can return other values, which views cannot escape. */
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
 /**

@@ -56,6 +56,14 @@ describe('the claims of scopes', () => {
     ['a function', () => 'a'],
     ['a symbol', Symbol('a')],
     ['an object whose toJSON() returns undefined', { toJSON: () => undefined }],
+    [
+      'an object whose toJSON() throws',
+      {
+        toJSON: () => {
+          throw new Error('The document is closed');
+        },
+      },
+    ],
   ])('are dropped if JSON cannot contain them: %s', async (_, value) => {
     const { claims, warnings } = claimsOf(() => ({ desk: value, email: 'a@example.com' }));
     const { user } = person({ roles: value });
