@@ -169,6 +169,16 @@ describe('a host that lacks a member for reauthentication', () => {
   });
 });
 
+// An unhandled rejection would fail the test.
+test('a page whose URL is a promise that is rejected causes a server error, and the log says why', async () => {
+  const reauthenticateUrl = (() => Promise.reject(new Error('away'))) as unknown as () => string;
+  const by = serverWith({ authenticatedAt, reauthenticateUrl });
+  expect((await ask({ prompt: 'login' }, by)).status).toBe(500);
+  expect(JSON.stringify(logged)).toContain(
+    'Host.reauthenticateUrl returned a promise, but must return a string',
+  );
+});
+
 const OFF = { reauthentication: false, acr_values: undefined };
 
 describe('the setting', () => {
