@@ -1790,7 +1790,7 @@ describe('the two host hooks', () => {
     expect(log).toContain(response.headers.get('x-request-id'));
   });
 
-  test('cause a plain 500 if one of them throws', async () => {
+  test('cause a plain 500 if one of them throws, and the log has both errors', async () => {
     const application = await start({
       routes: [failing],
       register: ({ events }) =>
@@ -1799,6 +1799,9 @@ describe('the two host hooks', () => {
         }),
     });
     expect((await browser(application).send('/fail')).status).toBe(500);
+    const log = await readFile(path.join(folder, 'logs', 'app.log'), 'utf8');
+    expect(log).toContain('The request failed: HttpError: the secret of the teapot');
+    expect(log).toContain('A host hook failed: Error: the hook');
   });
 
   test.each([

@@ -76,6 +76,16 @@ describe('stopping the dispatcher', () => {
     await responses[0];
     expect(await atOnce(stopped)).toBe(true);
   });
+
+  test('lets every caller continue after the last request', async () => {
+    const { request, release, ended } = waiting();
+    const response = request();
+    await setImmediate();
+    const stopped = [ended(), ended()];
+    release(0);
+    await response;
+    expect(await Promise.all(stopped.map(atOnce))).toEqual([true, true]);
+  });
 });
 
 /** Sends requests to an application with one route of this kind. */

@@ -115,7 +115,11 @@ export class Dispatcher {
     { route }: Progress,
   ): Promise<Response> {
     const { events, database, log, logOverload } = this.#kit;
-    const answered = await events.answerException(exception);
+    const answered = await events.answerException(exception).catch((failure: unknown) => {
+      // `#answer` logs the failure of the hook.
+      log.error('The request failed: {exception}', { requestId, route, exception });
+      throw failure;
+    });
     if (answered !== null) return answered;
     const status = database.isUnavailable(exception)
       ? 503
@@ -181,7 +185,7 @@ function withoutBody(request: Request, response: Response): Response {
 /** Counts the running requests. */
 class InFlight {
   #count = 0;
-  #notify: (() => void) | null = null;
+  readonly #waiting: (() => void)[] = [];
 
   begin(): void {
     this.#count += 1;
@@ -189,14 +193,15 @@ class InFlight {
 
   end(): void {
     this.#count -= 1;
-    if (this.#count === 0) this.#notify?.();
+    if (this.#count > 0) return;
+    for (const notify of this.#waiting.splice(0)) notify();
   }
 
   /** Resolves as soon as no request is running. */
   ended(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#count === 0) resolve();
-      else this.#notify = resolve;
+      else this.#waiting.push(resolve);
     });
   }
 }

@@ -138,8 +138,7 @@ export async function startApplication(
     await application.registerParts();
     return application;
   } catch (error) {
-    await database?.close();
-    await log.close();
+    await attemptAll([async () => database?.close(), () => log.close()]);
     throw error;
   }
 }
@@ -174,6 +173,19 @@ function openStore(
     statementTimeout: kit.database_statement_timeout,
     ...chosen,
   });
+}
+
+/** Runs all of the work, one after another, even if some fails. Returns the errors. */
+async function attemptAll(work: readonly (() => Promise<void>)[]): Promise<readonly unknown[]> {
+  const failures: unknown[] = [];
+  for (const each of work) {
+    try {
+      await each();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  return failures;
 }
 
 type Phase = 'plugins' | 'application' | 'started';
@@ -211,6 +223,7 @@ export class StartedApplication implements Application {
   protected phase: Phase = 'plugins';
   readonly #routes = new Map<string, Route>();
   readonly #closing: (() => Promise<void>)[] = [];
+  #closed: Promise<void> | null = null;
 
   /** `views` are the folders with the framework's views, which override Portico's own views. */
   constructor(
@@ -253,9 +266,20 @@ export class StartedApplication implements Application {
 
   /**
    * Calls `register` of each plugin, and then `register` of the application. The plugins' `around`
-   * hooks run around the application's `register`. The first plugin's hook is the outermost.
+   * hooks run around the application's `register`. The first plugin's hook is the outermost. If one
+   * of them fails, runs the work from `onClose`.
    */
   async registerParts(): Promise<void> {
+    try {
+      await this.#register();
+    } catch (error) {
+      for (const exception of await attemptAll(this.#closing))
+        this.log.error('A host hook failed: {exception}', { exception });
+      throw error;
+    }
+  }
+
+  async #register(): Promise<void> {
     const { plugins = [], register } = this.definition;
     for (const plugin of plugins) await plugin.register(this);
     this.phase = 'application';
@@ -367,9 +391,15 @@ export class StartedApplication implements Application {
     this.#closing.push(work);
   }
 
-  async close(): Promise<void> {
-    for (const work of this.#closing) await work();
-    await this.database.close();
-    await this.log.close();
+  /** Further calls wait for the first one. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    const ends = [() => this.database.close(), () => this.log.close()];
+    const failures = await attemptAll([...this.#closing, ...ends]);
+    if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '));
+    if (failures.length === 1) throw failures[0];
   }
 }

@@ -115,7 +115,8 @@ export interface Application {
   onClose(work: () => Promise<void>): void;
   /**
    * Runs the work from `onClose`, and then closes the database and the log. With the kit, first
-   * waits at most ten seconds for running requests to finish.
+   * waits at most ten seconds for running requests to finish. If some of the work fails, completes
+   * the rest, and then rejects.
    */
   close(): Promise<void>;
   /**
