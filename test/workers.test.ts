@@ -34,7 +34,16 @@ const CANNOT_FORK = `
   });
 `;
 
-async function serve(...options: readonly string[]): Promise<void> {
+/** The first worker that loads this module starts three seconds later. */
+const STARTS_SLOWLY = `
+  import cluster from 'node:cluster';
+  import { setTimeout } from 'node:timers/promises';
+  if (cluster.worker?.id === 1) await setTimeout(3000);
+`;
+
+const serve = (...options: readonly string[]) => serveImporting(CANNOT_FORK, options);
+
+async function serveImporting(module: string, options: readonly string[]): Promise<void> {
   port = String(await freePort());
   running = start(
     [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', ...options],
@@ -42,7 +51,7 @@ async function serve(...options: readonly string[]): Promise<void> {
       cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
       env: {
         ...portal.env,
-        NODE_OPTIONS: importing(CANNOT_FORK),
+        NODE_OPTIONS: importing(module),
         PORT: port,
         PUBLIC_URL: portal.url,
         PORTAL_CONFIG: '{}',
@@ -204,6 +213,35 @@ describe('serve --workers', () => {
     expect([...found.keys()]).toEqual([200]);
     running.process.kill('SIGTERM');
     await running.says('Stopping in 3600 seconds');
+  });
+
+  test('replaces the workers after SIGHUP during the start, as soon as they run', async () => {
+    await serveImporting(STARTS_SLOWLY, ['--workers=2']);
+    await vi.waitFor(() => expect(children()).toHaveLength(1), { timeout: 30_000 });
+    const [first] = children();
+    running.process.kill('SIGHUP');
+    await running.says('2 workers are running. To replace them');
+    await running.says('All workers were replaced.');
+    expect(children()).toHaveLength(2);
+    expect(children()).not.toContain(first);
+  });
+
+  test.runIf(RUNS_ALL)('starts no additional worker if one that is starting hangs', async () => {
+    await serveWith('--workers=2');
+    const before = children();
+    process.kill(before[0] ?? 0, 'SIGKILL');
+    await vi.waitFor(
+      () => {
+        const starting = children().find((pid) => !before.includes(pid)) ?? 0;
+        expect(starting).not.toBe(0);
+        process.kill(starting, 'SIGSTOP');
+      },
+      { timeout: 30_000, interval: 5 },
+    );
+    running.process.kill('SIGHUP');
+    await running.says('All workers were replaced.');
+    expect(children()).toHaveLength(2);
+    expect(running.stderr()).not.toContain('A worker could not start.');
   });
 
   test('stops workers that are still starting', async () => {

@@ -63,8 +63,8 @@ export class Workers {
   #isStopping = false;
   #wait = FIRST_WAIT;
   /**
-   * The replacement of all workers that is running now. Another one starts only when it has
-   * finished.
+   * The start, or the replacement of all workers, that is running now. Another replacement begins
+   * only when it has finished.
    */
   #restarting: Promise<void> = Promise.resolve();
 
@@ -89,7 +89,9 @@ export class Workers {
     // Let each worker accept connections itself. If the main process distributed the connections,
     // some would never get a response after a worker is killed.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
-    await Promise.race([stopped, this.#startAll(count)]);
+    const started = this.#startAll(count);
+    this.#restarting = started.catch(() => {});
+    await Promise.race([stopped, started]);
     await stopped;
     await this.#stopAll();
     // Stop all workers once more, because a restart may have started another one in the meantime.
@@ -130,8 +132,11 @@ export class Workers {
       });
       const ended = (how: string) => {
         this.#workers.delete(worker);
-        const isExpected = this.#isStopping || this.#replaced.has(worker);
-        if (!this.#listening.has(worker)) reject(new Error(`A worker ended with ${how}`));
+        const isReplaced = this.#replaced.has(worker);
+        const isExpected = this.#isStopping || isReplaced;
+        // If it was replaced during its start, the start need not be repeated.
+        if (isReplaced) resolve([]);
+        else if (!this.#listening.has(worker)) reject(new Error(`A worker ended with ${how}`));
         else if (!isExpected) void this.#replaceEnded(how, startedAt);
       };
       worker.once('exit', (code, signal) => ended(signal ?? String(code)));
@@ -186,7 +191,7 @@ export class Workers {
       }
       await this.#stop(worker, 'replace');
     }
-    this.#caller.note('All workers were replaced.');
+    if (!this.#isStopping) this.#caller.note('All workers were replaced.');
   }
 
   async #stopAll(): Promise<void> {
