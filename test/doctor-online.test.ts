@@ -1,6 +1,6 @@
 // @engines sqlite, long: it sends network requests, and does not use the database
 import { once } from 'node:events';
-import { readFile, rm, mkdtemp } from 'node:fs/promises';
+import { readdir, readFile, rm, mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -195,6 +195,16 @@ describe('oauth:server:doctor --online fetches the public address', () => {
     });
   });
 
+  test('that never completes its response', async () => {
+    const stalling = keep(
+      await startServer((_, outgoing) => void outgoing.writeHead(200).write('{"issuer":')),
+    );
+    expect((await examinedAt(stalling.url, 0.5))['public address']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringContaining('does not respond within 0.5 seconds') as string,
+    });
+  });
+
   test('that redirects, or returns a page in place of JSON, without following the redirect', async () => {
     let asked = 0;
     const redirecting = keep(
@@ -267,6 +277,28 @@ describe('oauth:server:doctor --online fetches the public address', () => {
         `returns the issuer "${other.url}", but the issuer of this process is ${own}$`,
       ) as string,
     });
+  });
+
+  test('with a key that the doctor cannot read', async () => {
+    const portal = keep(await startPortal());
+    const { key_path: folder } = portal.server.config;
+    const [name = ''] = await readdir(folder);
+    // The running process has read the key, and keeps it.
+    await writeFile(path.join(folder, name), 'not a key');
+    const result = await portico(['oauth:server:doctor', '--online', '--json'], {
+      cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+      env: { ...portal.env, PUBLIC_URL: portal.url, PORTAL_CONFIG: '{}' },
+    });
+    expect(result.code).toBe(1);
+    const { checks } = JSON.parse(result.stdout) as { checks: Check[] };
+    const found = Object.fromEntries(checks.map((check) => [check.part, check]));
+    expect(found['public address']?.outcome).toBe('ok');
+    for (const part of ['signing key', 'public key set'])
+      expect(found[part]).toMatchObject({
+        outcome: 'failing',
+        detail: `The signing key ${path.join(folder, name)} cannot be read`,
+      });
+    expect(found['proxies']?.outcome).toBe('skipped');
   });
 
   // @shows AS-13.15

@@ -25,8 +25,8 @@ export class DocumentFetcher {
     headers: Readonly<Record<string, string>> = {},
     statuses: readonly number[] = [200],
   ): Promise<FetchedDocument | { readonly fault: Finding }> {
+    const signal = AbortSignal.timeout(this.#patience * 1000);
     try {
-      const signal = AbortSignal.timeout(this.#patience * 1000);
       const response = await request(url, signal, {
         'Cache-Control': 'no-cache',
         Accept: 'application/json',
@@ -34,7 +34,11 @@ export class DocumentFetcher {
       });
       return await readDocument(url, response, statuses);
     } catch (error) {
-      return { fault: unreachable(new URL(url), this.#patience, error) };
+      // If the time ends while the body arrives, Node reports that the connection was closed.
+      const fault = signal.aborted
+        ? tooSlow(new URL(url), this.#patience)
+        : unreachable(new URL(url), error);
+      return { fault };
     }
   }
 }
@@ -140,14 +144,15 @@ const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: strin
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
 };
 
-function unreachable({ host }: URL, patience: number, error: unknown): Finding {
+function tooSlow({ host }: URL, patience: number): Finding {
+  return failing(
+    `public_url: ${host} does not respond within ${patience} seconds`,
+    `check the proxy in front of the application. Or ${CORRECT}`,
+  );
+}
+
+function unreachable({ host }: URL, error: unknown): Finding {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'ABORT_ERR') {
-    return failing(
-      `public_url: ${host} does not respond within ${patience} seconds`,
-      `check the proxy in front of the application. Or ${CORRECT}`,
-    );
-  }
   const message = error instanceof Error ? error.message : String(error);
   const [what, remedy] = UNREACHABLE[code] ?? [`cannot be reached: ${message}`, CORRECT];
   return failing(`public_url: ${host} ${what}${code === '' ? '' : ` (${code})`}`, remedy);

@@ -9,7 +9,7 @@ import {
   type SeenRequest,
 } from '../endpoints/round-trip.ts';
 import { randomIdentifier } from '../crypto.ts';
-import { failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
+import { check, failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
 import { examinePublicResource } from './connecting-checks.ts';
 import { DocumentFetcher } from './fetch-document.ts';
 import type { Subject } from './subject.ts';
@@ -24,36 +24,45 @@ export async function examinePublicAddress(
 ): Promise<readonly Check[]> {
   const { server } = subject;
   const documents = new DocumentFetcher(patience);
-  const address = await examineIssuer(server, documents);
-  const inFront = server.basePath === '' ? [] : [await examineInFront(server, documents)];
-  const keySet =
-    address.outcome === 'ok'
-      ? await examineKeySet(server, documents)
-      : skipped('not checked: requests to the public address do not reach this server');
-  const published = address.outcome === 'ok' ? await examinePublished(subject, documents) : [];
-  const roundTrip =
-    keySet.outcome === 'ok'
-      ? await examineRoundTrip(server, documents)
-      : skipped('not checked: requests to the public address may reach another server');
-  return [
-    { part: 'public address', ...address },
-    ...inFront.map((finding) => ({ part: 'in front of base_path', ...finding })),
-    { part: 'public key set', ...keySet },
-    ...published,
-    { part: 'proxies', ...roundTrip },
-  ];
+  const checked = (part: string, examine: () => Promise<Finding>) =>
+    check(server.host.log, part, async () => [await examine()]);
+  const address = await checked('public address', () => examineIssuer(server, documents));
+  const isOwn = isAllOk(address);
+  const inFront =
+    server.basePath === ''
+      ? []
+      : await checked('in front of base_path', () => examineInFront(server, documents));
+  const keySet = await checked('public key set', async () =>
+    isOwn
+      ? examineKeySet(server, documents)
+      : skipped('not checked: requests to the public address do not reach this server'),
+  );
+  const published = isOwn ? await examinePublished(subject, documents) : [];
+  const roundTrip = await checked('proxies', async () =>
+    isAllOk(keySet)
+      ? examineRoundTrip(server, documents)
+      : skipped('not checked: requests to the public address may reach another server'),
+  );
+  return [...address, ...inFront, ...keySet, ...published, ...roundTrip];
 }
+
+const isAllOk = (checks: readonly Check[]) => checks.every(({ outcome }) => outcome === 'ok');
 
 async function examinePublished(
   { application, server }: Subject,
   documents: DocumentFetcher,
 ): Promise<readonly Check[]> {
+  const { log } = server.host;
   const fetchDocument: FetchDocument = (...asked) => documents.fetch(...asked);
-  const ofResource = await examinePublicResource({ application, server }, fetchDocument);
-  const found: Check[] = ofResource.map((each) => ({ part: 'public resource', ...each }));
+  const found = [
+    ...(await check(log, 'public resource', () =>
+      examinePublicResource({ application, server }, fetchDocument),
+    )),
+  ];
   for (const each of server.examinations) {
-    const findings = await each.publicFindings?.(application, fetchDocument, server);
-    found.push(...(findings ?? []).map((finding) => ({ part: each.part, ...finding })));
+    const examine = async () =>
+      (await each.publicFindings?.(application, fetchDocument, server)) ?? [];
+    found.push(...(await check(log, each.part, examine)));
   }
   return found;
 }
