@@ -276,6 +276,7 @@ describe('docs/troubleshooting.md', () => {
       ...[...text.matchAll(/\['([\w ]+)', (?:examine|sqlite\.|postgres\.|mysql\.)/g)].map(
         ([, part = '']) => part,
       ),
+      ...[...text.matchAll(/\bcheck(?:ed)?\((?:log, )?'([^']+)'/g)].map(([, part = '']) => part),
     ]);
     const inPage = listed('Findings of the doctor');
     expect(parts.filter((part) => !inPage.includes(part))).toEqual([]);
