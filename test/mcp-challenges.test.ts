@@ -1,6 +1,7 @@
 // @engines sqlite: only the token endpoint writes, and its tests run on every engine
 import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { databaseAccounts } from '@portico/kit';
 import type { ScopedToolInterface, UserToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
@@ -17,6 +18,10 @@ let assistant: RunningAssistant;
 /** An origin whose pages may call tools. */
 let pages: string;
 let closePages: () => Promise<void>;
+
+/** The permission that cannot be looked up now, because its database is away. */
+let away: string | null = null;
+const REFUSED = { code: 'ECONNREFUSED', syscall: 'connect' };
 
 const ofAccount = (name: string): UserToolInterface => ({
   name: () => name,
@@ -47,6 +52,18 @@ beforeAll(async () => {
     config: {
       oauth_server: { scopes: { 'mcp:orders': 'See your orders', 'mcp:pay': 'Pay for you' } },
       mcp: { oauth: { challenge: true, narrow_service_scope: true }, allowed_origins: [pages] },
+    },
+    accounts: (services) => {
+      const own = databaseAccounts(services);
+      return [
+        {
+          ...own,
+          async holdsPermission(id, permission) {
+            if (permission === away) throw Object.assign(new Error('refused'), REFUSED);
+            return own.holdsPermission(id, permission);
+          },
+        },
+      ];
     },
     tools: [
       personal('orders', 'mcp:orders'),
@@ -149,6 +166,18 @@ describe('a 401 challenge of MCP', () => {
 });
 
 describe('a 403 challenge of MCP', () => {
+  test('is a 503 if a permission cannot be looked up because the database is away', async () => {
+    const token = await assistant.linkedToken('mcp:tools mcp:pay', await newHost());
+    away = 'mcp:orders';
+    try {
+      const { status, headers } = await call('orders', token);
+      expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+    } finally {
+      away = null;
+    }
+    expect((await call('orders', token)).status).toBe(403);
+  });
+
   // @shows MCP-8.20, RFC6750-3.1c, RFC6750-3b
   test('contains all scopes that the call needs, and no other scope of the token', async () => {
     const token = await assistant.linkedToken('mcp:tools mcp:pay', await newHost());

@@ -1281,6 +1281,18 @@ describe('mcp:calls_per_minute', () => {
     }
   });
 
+  test('counts an empty batch as one message', async () => {
+    const config = { ...FAR, mcp: { protocol_versions: VERSIONS, calls_per_minute: 1 } };
+    const limited = await startAssistant({ tools: TOOLS, config });
+    try {
+      const at = { at: limited, bearer: await limited.serviceToken() };
+      expect((await post([], at)).status).toBe(400);
+      expect((await post([], at)).status).toBe(429);
+    } finally {
+      await limited.close();
+    }
+  });
+
   test.each([0, -1, 1.5, 'many'])('cannot be configured as %j', async (calls_per_minute) => {
     await expect(startAssistant({ config: { mcp: { calls_per_minute } } })).rejects.toThrow(
       'message',

@@ -87,6 +87,8 @@ export interface AssistantOptions {
   readonly clock?: () => number;
   /** How the server fetches client documents. */
   readonly outbound?: OutboundOptions;
+  /** Replaces the example's accounts. */
+  readonly accounts?: NonNullable<ApplicationDefinition['accounts']>;
   /** Signing keys that are not files. */
   readonly keySigners?: readonly KeySigner[];
   /** Receives the measurements. */
@@ -123,6 +125,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
   const definition: ApplicationDefinition = {
     ...kitchen,
     ...(telemetry === undefined ? {} : { telemetry }),
+    ...(options.accounts === undefined ? {} : { accounts: options.accounts }),
     config: (given) =>
       mergeConfig(
         typeof kitchen.config === 'function' ? kitchen.config(given) : kitchen.config,

@@ -1,6 +1,6 @@
 import { type AuthorizationServer, BearerError, type ProtectedApi, token } from 'portico';
 import { getRequestId, withCurrentRequestId } from 'portico/extension';
-import { ConfigurationError, type Log } from '@portico/sql';
+import { ConfigurationError, isUnavailable, type Log } from '@portico/sql';
 import { Challenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
 import { refusal, getRefusal } from './refusal.ts';
@@ -104,8 +104,8 @@ export class McpContext {
   }
 
   /**
-   * Calls `answer`, during which `token()` returns the token of the request. Responds with 500 if
-   * `answer` fails.
+   * Calls `answer`, during which `token()` returns the token of the request. If `answer` fails,
+   * responds with 503 if the database cannot be reached, and otherwise with 500.
    */
   async withToken(request: Request, answer: () => Promise<Response>): Promise<Response> {
     try {
@@ -115,7 +115,9 @@ export class McpContext {
         requestId: getRequestId(request),
         exception,
       });
-      return refusal(500, 'The server failed to answer.');
+      return isUnavailable(exception)
+        ? refusal(503, 'The server cannot answer now; try again.', { 'Retry-After': '2' })
+        : refusal(500, 'The server failed to answer.');
     }
   }
 

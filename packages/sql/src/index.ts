@@ -29,7 +29,7 @@ export type {
 export { BEGUN, MIGRATIONS_TABLE } from './known-migrations.ts';
 export type { Dialect } from './dialect.ts';
 export { getDialect } from './engines.ts';
-export { describeCause, isUnreachable } from './failures.ts';
+export { describeCause, isUnavailable, isUnreachable } from './failures.ts';
 export { insertIfNone } from './insert-if-none.ts';
 export { readsTogether } from './together.ts';
 export { systemTimer } from './timer.ts';

@@ -74,7 +74,7 @@ export async function readMessages(
   );
   if (body === null) return { refusal: refusal(413, 'The body is larger than 1 MiB.') };
   const parsed = parse(body);
-  const wait = take(Array.isArray(parsed) ? parsed.length : 1);
+  const wait = take(Array.isArray(parsed) ? Math.max(parsed.length, 1) : 1);
   if (wait > 0) return { refusal: limitRefusal(wait, parsed, headers, versions) };
   if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
   const problem = bodyProblem(body, parsed);
