@@ -115,6 +115,23 @@ describe('an import of subjects', () => {
     });
   });
 
+  // @shows AS-41.7
+  test('records the subjects that it has stored if it is interrupted', async () => {
+    const records = [record(), record(), record()];
+    const interruption = new Error('the report failed');
+    let calls = 0;
+    const report = () => {
+      calls += 1;
+      if (calls === records.length + 2) throw interruption;
+    };
+    await expect(give(records, { report, by: 'console' })).rejects.toBe(interruption);
+    expect(servers.events.splice(0)).toStrictEqual([withEvent(2, { by: 'console' })]);
+    expect(await give(records)).toStrictEqual({
+      written: true,
+      subjects: [unchanged(1), unchanged(2), imported(3)],
+    });
+  });
+
   test('fails with the error of the host if an account cannot be loaded', async () => {
     const isKnown = async () => {
       throw new Error('the accounts are gone');

@@ -20,8 +20,9 @@ type Judged = Omit<ImportedRecord, 'record'> & { readonly accepted: SubjectRecor
 export async function importSubjects(
   server: Server,
   records: readonly unknown[],
-  { dryRun = false, report = () => {}, by }: ImportOptions,
+  options: ImportOptions,
 ): Promise<SubjectImport> {
+  const { dryRun = false, report = () => {} } = options;
   if (records.length > MOST) {
     throw new RegistrationError(
       `The file has ${records.length} subjects; at most ${MOST} can be imported at once. ` +
@@ -37,15 +38,7 @@ export async function importSubjects(
   const isRefused = judged.some(({ outcome }) => outcome === 'refused');
   const accepted = judged.some((each) => each.accepted !== null);
   const written = !dryRun && !isRefused && accepted;
-  const results = written ? await write(server, judged, report) : judged;
-  if (written) {
-    const subjects = results.filter(({ outcome }) => outcome === 'imported').length;
-    await server.audit({
-      type: 'subjects_imported',
-      subjects,
-      ...(by === undefined ? {} : { by }),
-    });
-  }
+  const results = written ? await write(server, judged, options) : judged;
   return {
     written,
     subjects: results.map(({ outcome, problem }, at) => ({ record: at + 1, outcome, problem })),
@@ -53,31 +46,36 @@ export async function importSubjects(
 }
 
 /**
- * Writes each subject separately. A user who signs in during the import may get a new subject, and
- * then keeps it. The user's record is then rejected, in this import and in later ones.
+ * Writes each subject separately. Also writes the audit event, even if the import fails later. A
+ * user who signs in during the import may get a new subject, and then keeps it. The user's record
+ * is then rejected, in this import and in later ones.
  */
 async function write(
-  { store }: Server,
+  { store, audit }: Server,
   judged: readonly Judged[],
-  report: (records: number) => void,
+  { report = () => {}, by }: ImportOptions,
 ): Promise<readonly Judged[]> {
   const written: Judged[] = [];
-  for (const each of judged) {
-    const { accepted } = each;
-    const isLost =
-      accepted !== null && !(await store.subjects.insertSubject(accepted.person, accepted.subject));
-    written.push(
-      isLost
-        ? refused(
-            'the person or the sub was stored during the import, so this record was skipped; ' +
-              'run the command again',
-          )
-        : each,
-    );
-    report(written.length);
+  try {
+    for (const each of judged) {
+      const { accepted } = each;
+      const isLost =
+        accepted !== null &&
+        !(await store.subjects.insertSubject(accepted.person, accepted.subject));
+      written.push(isLost ? refused(STORED_MEANWHILE) : each);
+      report(written.length);
+    }
+  } finally {
+    const subjects = written.filter(({ outcome }) => outcome === 'imported').length;
+    if (written.length === judged.length || subjects > 0)
+      await audit({ type: 'subjects_imported', subjects, ...(by === undefined ? {} : { by }) });
   }
   return written;
 }
+
+const STORED_MEANWHILE =
+  'the person or the sub was stored during the import, so this record was skipped; run the ' +
+  'command again';
 
 function createJudge({ store, host }: Server) {
   const people = new Set<string>();
