@@ -105,3 +105,24 @@ test('if the disk is full, db:backup names the copy, and not the database', asyn
   });
   expect(await readdir(folder)).not.toContain('copy.sqlite');
 });
+
+test('if the disk is full, assistant:setup leaves no part of the listing behind', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-full-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const program = path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js');
+  const listing = path.join(folder, 'listing', 'addon.json');
+  const setup = [program, 'assistant:setup', '--manifest', listing];
+  const result = promisify(execFile)(
+    'sh',
+    ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, ...setup],
+    {
+      cwd: path.join(ROOT, 'examples', 'assistant'),
+      env: { ...process.env, STORAGE_DIR: path.join(folder, 'storage') },
+    },
+  );
+  await expect(result).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^\S+addon\.json cannot be written: [^\n]+\n$/) as string,
+  });
+  expect(await readdir(path.dirname(listing))).toEqual([]);
+});

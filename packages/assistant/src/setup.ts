@@ -111,7 +111,13 @@ export interface ManifestDraft {
 /** Writes the manifest to a temporary file. Rejects if the folder is not writable. */
 export async function draftManifest(file: string, manifest: string): Promise<ManifestDraft> {
   const draft = path.join(path.dirname(file), `.${path.basename(file)}-${randomUUID()}`);
-  await writeFile(draft, manifest, { flag: 'wx' });
+  const discard = () => rm(draft, { force: true });
+  try {
+    await writeFile(draft, manifest, { flag: 'wx' });
+  } catch (error) {
+    await discard().catch(() => {});
+    throw error;
+  }
   return {
     async publish() {
       try {
@@ -124,6 +130,6 @@ export async function draftManifest(file: string, manifest: string): Promise<Man
         throw error;
       }
     },
-    discard: () => rm(draft, { force: true }),
+    discard,
   };
 }
