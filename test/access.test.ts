@@ -324,6 +324,8 @@ describe('the list of access', () => {
     [['--unused-since', 'yesterday'], '30d'],
     [['--unused-since', '2999-01-01'], 'must be in the past'],
     [['--unused-since', '2026-13-01'], '30d'],
+    [['--unused-since', '2026-02-31'], '30d'],
+    [['--unused-since', '2026-02-30T12:00:00Z'], '30d'],
   ])('is refused for a malformed option: %j', async (args, message) => {
     const { code, stdout, stderr } = await run('oauth:authorization:list', '--json', ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

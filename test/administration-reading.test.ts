@@ -398,6 +398,18 @@ describe('the filters of a list', () => {
     expect(await formIn('/audit')).toContain('<option value="" selected>all</option>');
   });
 
+  test.each(['since=2026-02-31', 'until=2026-13-01', 'since=today'])(
+    'are refused if a date does not exist: %s',
+    async (query) => {
+      const { page } = await start();
+      const refused = await page(`/audit?${query}`);
+      expect([refused.status, await mainOf(refused)]).toEqual([
+        400,
+        expect.stringContaining('Enter a date such as 2026-01-31'),
+      ]);
+    },
+  );
+
   test.each(['provider=staff', 'person=ada'])(
     'are refused if only one of provider and person is given: %s',
     async (query) => {

@@ -73,7 +73,9 @@ function dayIn({ query }: Asked, name: string): number | null {
   const text = query.get(name);
   if (text === undefined) return null;
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new AccessError('Enter a date such as 2026-01-31');
+  // JavaScript reads 31 February as 3 March.
+  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(text))
+    throw new AccessError('Enter a date such as 2026-01-31');
   return time;
 }
 

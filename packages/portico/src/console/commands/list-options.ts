@@ -45,10 +45,16 @@ export function readTime(
   // Reject a number without a unit, because it could mean seconds or days.
   const ago = /\d$/.test(text) ? null : secondsIn(text);
   if (ago !== null) return now - ago * 1000;
-  const time = DATE.test(text) ? Date.parse(text) : Number.NaN;
+  const time = DATE.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   return context.fail(
     `${option} must be an age such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a ` +
       'time such as 2026-01-31T12:00:00Z',
   );
+}
+
+/** Whether the day exists. JavaScript reads 31 February as 3 March. */
+function isDay(text: string): boolean {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
