@@ -918,3 +918,46 @@ describe.each(WAYS.filter(({ writesParts }) => writesParts))('$name', (way) => {
     expect((await fetch(`${url}/shown`)).status).toBe(201);
   });
 });
+
+describe('without bearerErrors, the error handler of the framework', () => {
+  const throwing = (code: 'missing_token' | 'insufficient_scope') => (): never => {
+    throw new BearerError(code, 'orders:read', { detail: 'the exact reason', requestId: 'one' });
+  };
+  const inExpress = (framework: typeof express) => async () => {
+    const app = framework().set('env', 'production');
+    app.get('/missing', throwing('missing_token')).get('/narrow', throwing('insufficient_scope'));
+    // The default handler prints the error, unless a listener takes it.
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    return app.listen(0, '127.0.0.1');
+  };
+  const inFastify = async () => {
+    const app = Fastify();
+    app.get('/missing', throwing('missing_token')).get('/narrow', throwing('insufficient_scope'));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    return app.server;
+  };
+
+  test.each([
+    ['Express 4', inExpress(express4)],
+    ['Express 5', inExpress(express)],
+    ['Fastify', inFastify],
+  ])('answers a refused token with 401 or 403 and the challenge: %s', async (_, start) => {
+    const listening = await start();
+    if (!listening.listening) await once(listening, 'listening');
+    onTestFinished(() => void listening.close());
+    const { port } = listening.address() as AddressInfo;
+    const ask = async (at: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${at}`);
+      expect(await response.text()).not.toContain('exact reason');
+      const { status, headers } = response;
+      return [status, headers.get('www-authenticate'), headers.get('x-request-id')];
+    };
+    expect(await ask('/missing')).toEqual([401, 'Bearer realm="oauth"', 'one']);
+    expect(await ask('/narrow')).toEqual([
+      403,
+      expect.stringMatching(/^Bearer realm="oauth", error="insufficient_scope"/),
+      'one',
+    ]);
+  });
+});

@@ -6,6 +6,7 @@ import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } f
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { readAuthorization } from '../../http/bearer.ts';
 import { answerDispatched, headersOnly, incomingOf, send } from '../node/mount.ts';
+import { describeToFrameworks } from '../thrown-refusals.ts';
 import {
   BearerError,
   bearerErrorResponse,
@@ -14,6 +15,8 @@ import {
 } from '../../index.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
+
+describeToFrameworks();
 
 /**
  * Returns the endpoints as Express middleware.

@@ -17,9 +17,12 @@ import {
 } from '../../index.ts';
 import { readAuthorization } from '../../http/bearer.ts';
 import { Note } from '../../http/note.ts';
+import { describeToFrameworks } from '../thrown-refusals.ts';
 import { answer } from './answer.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
+
+describeToFrameworks();
 
 const requests = new Note<FastifyRequest>('fastify request');
 
