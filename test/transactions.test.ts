@@ -468,6 +468,27 @@ describe.each(inject('databaseServer')?.startsWith('mysql') === true ? ['MySQL a
       expect(await ids()).toEqual([1, 2]);
     });
 
+    test('is not blamed for a schema change that failed before it', async () => {
+      const opened = await openWith('SELECT 1 AS one');
+      await opened.transaction(async (on) => {
+        await insert(1, on);
+        await expect(on.execute('CREATE TABLE things (id INTEGER)')).rejects.toThrow('exists');
+        await on.execute('CALL work()');
+      });
+      expect(await ids()).toEqual([1]);
+    });
+
+    // @shows AS-18.13
+    test('that ends the transaction after another statement failed is refused', async () => {
+      const opened = await openWith('COMMIT');
+      const work = opened.transaction(async (on) => {
+        await insert(1, on);
+        await expect(insert(1, on)).rejects.toThrow('Duplicate');
+        await on.execute('CALL work()');
+      });
+      await expect(work).rejects.toEqual(refused('procedure'));
+    });
+
     test('can be called by a migration, whose schema changes have ended its transaction', async () => {
       const opened = await openWith('DROP TABLE IF EXISTS made');
       const step: Migration = {

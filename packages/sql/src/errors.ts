@@ -96,7 +96,7 @@ export class OutOfRangeError extends RangeError {
 /** What the work of a transaction must not do, and what to do instead. */
 const TRANSACTION_REFUSALS = {
   inside:
-    'This call is inside a transaction and would wait for it forever. Use the connection ' +
+    'This call is inside a transaction and could wait for it forever. Use the connection ' +
     'that the transaction passes to your function',
   ended:
     'The transaction has already ended. Await every statement before your function returns ' +

@@ -74,9 +74,23 @@ export class LentConnection implements EngineConnection {
       this.#running = checked.then(ended, ended);
       return checked;
     }
-    const result = await statement;
-    this.#isOpen &&= this.#connection.isIdle() !== true;
-    return result;
+    try {
+      return await statement;
+    } catch (error) {
+      await this.#askAfterFailure();
+      throw error;
+    } finally {
+      this.#isOpen &&= this.#connection.isIdle() !== true;
+    }
+  }
+
+  /**
+   * On MySQL, a schema change ends the transaction even if it fails. The server does not report the
+   * status together with an error.
+   */
+  async #askAfterFailure(): Promise<void> {
+    if (!this.#isOpen || this.#undone !== null || this.#connection.isIdle() !== null) return;
+    await this.#watched(this.#connection.askStatus()).catch(() => {});
   }
 
   async begin(): Promise<void> {

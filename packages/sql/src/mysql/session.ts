@@ -98,12 +98,18 @@ export class SessionChanges {
 
   /** Runs a statement, and records whether it left a transaction open. */
   async watch<Answer>(sql: string, run: () => Promise<Answer>): Promise<Answer> {
-    // Assume that a transaction is open, because the server does not report it if the statement
-    // fails.
-    if (runsCode(sql)) this.#isIdle = false;
-    const answer = await run();
-    this.#isIdle = isIdleAfter(answer);
-    return answer;
+    // The server does not report the status if the statement fails. After the application's code,
+    // assume that a transaction is open.
+    const otherwise = runsCode(sql) ? false : null;
+    if (otherwise === false) this.#isIdle = otherwise;
+    try {
+      const answer = await run();
+      this.#isIdle = isIdleAfter(answer);
+      return answer;
+    } catch (error) {
+      this.#isIdle = otherwise;
+      throw error;
+    }
   }
 }
 
