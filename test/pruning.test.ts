@@ -99,6 +99,16 @@ describe('the removal of expired rows', () => {
       const cwd = path.join(ROOT, 'examples', 'portal');
       const { stdout } = await porticoHere(['oauth:prune', '--json'], { cwd, env: own.env });
       expect(JSON.parse(stdout)).toMatchObject({ access_tokens: 1, consent_requests: 0 });
+      // If a table fails, the command removes the rows of the others, and then fails.
+      await requestToken(own, service, { grant_type: 'client_credentials' });
+      const { database } = own.application;
+      await database.execute('ALTER TABLE oauth_single_uses RENAME TO away');
+      const failed = await porticoHere(['oauth:prune'], { cwd, env: own.env });
+      await database.execute('ALTER TABLE away RENAME TO oauth_single_uses');
+      expect(failed.code).toBe(1);
+      expect(failed.stderr).toContain('oauth_single_uses');
+      const { rows: left } = await database.execute('SELECT id FROM oauth_access_tokens');
+      expect(left).toEqual([]);
     } finally {
       await own.close();
     }
