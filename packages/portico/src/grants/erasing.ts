@@ -15,8 +15,8 @@ export interface ErasedPerson {
 }
 
 /**
- * Removes all data that a feature has stored about a person. Returns whether it removed anything. If
- * it returns nothing, Portico assumes that it removed nothing.
+ * Removes all data that a feature has stored about a person. Returns whether it removed anything.
+ * Undefined counts as false.
  */
 export type ForgetsPerson = (person: PersonReference) => Promise<boolean | void>;
 
