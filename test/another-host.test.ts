@@ -16,6 +16,7 @@ import {
   type Host,
   type LogContext,
   type PasswordHasher,
+  type Profile,
 } from 'portico';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { formDoing } from './support/administration.ts';

@@ -265,7 +265,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows AS-10.6, AS-12.14
-  test.each([
+  test.each<[what: string, body: string | Buffer<ArrayBuffer>, sent?: string]>([
     ['with the token twice', 'access_token=a&access_token=b'],
     ['with an Authorization header too', 'access_token=a', 'Bearer b'],
     ['that is not UTF-8', Buffer.from([0x61, 0x3d, 0xff])],
