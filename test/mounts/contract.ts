@@ -604,7 +604,6 @@ export function holdContract(contender: Contender): void {
     '/x/%2e%2e/.well-known/jwks.json',
     '/\\evil/.well-known\\jwks.json',
     'http://u:p@evil.example/.well-known/jwks.json',
-    'http://evil.example/.well-known/jwks.json',
   ])('the target %s is not an endpoint, and not a server error', async (target) => {
     const { hostname, port } = new URL(mount.url);
     const socket = connect(Number(port), hostname);
@@ -613,6 +612,17 @@ export function holdContract(contender: Contender): void {
     expect(answer).toMatch(/^HTTP\/1\.1 [234]/);
     expect(contender.normalises || !answer.includes('"keys"')).toBe(true);
     expect((await fetch(`${mount.url}/.well-known/jwks.json`)).status).toBe(200);
+  });
+
+  test('the host of a target in absolute form changes nothing, and causes no server error', async () => {
+    const { hostname, port } = new URL(mount.url);
+    const socket = connect(Number(port), hostname);
+    const target = 'http://evil.example/.well-known/openid-configuration';
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`);
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 [234]/);
+    const issuers = [...answer.matchAll(/"issuer":"([^"]*)"/g)].map(([, issuer]) => issuer);
+    expect(issuers.filter((issuer) => issuer !== mount.url)).toEqual([]);
   });
 
   test('repeated and unknown fields of a form arrive with any parser of the host', async () => {

@@ -19,6 +19,24 @@ export function isLiteralTarget(target: string): boolean {
 const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\@]+/;
 const REWRITTEN = /[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
+/**
+ * Returns the path and query of a request target, as the client sent them. Removes the scheme and
+ * the authority of a target in absolute form. Leaves other targets unchanged.
+ *
+ * Use this function only if the framework's router does the same. Otherwise, the host's guards
+ * could see a different path than the endpoints.
+ */
+export function toOriginForm(target: string): string {
+  return target.replace(HTTP_AUTHORITY, '');
+}
+
+/**
+ * Matches the start of an absolute target that has a path. Does not match an authority with a user
+ * name or with unusual characters, because Node's `url.parse` moves some of these into the path.
+ * Express and Koa use `url.parse`.
+ */
+const HTTP_AUTHORITY = /^https?:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?(?=\/)/i;
+
 /** Returns the percent-encoded path of a request's URL. The URL must be absolute and normalized. */
 export function readPath(url: string): string {
   const from = url.indexOf('/', url.indexOf('://') + 3);

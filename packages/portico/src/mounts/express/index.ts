@@ -5,6 +5,7 @@
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { readAuthorization } from '../../http/bearer.ts';
+import { toOriginForm } from '../../http/request-target.ts';
 import { answerDispatched, headersOnly, incomingOf, send } from '../node/mount.ts';
 import { describeToFrameworks } from '../thrown-refusals.ts';
 import {
@@ -37,7 +38,7 @@ export function portico(
 ): RequestHandler {
   const mounted = new MountedEndpoints([server, ...more]);
   return (req, res, next) => {
-    const target = req.originalUrl;
+    const target = toOriginForm(req.originalUrl);
     const endpoint = mounted.dispatch(req.method, target);
     if (endpoint === null) {
       next();

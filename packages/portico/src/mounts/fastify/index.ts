@@ -17,6 +17,7 @@ import {
 } from '../../index.ts';
 import { readAuthorization } from '../../http/bearer.ts';
 import { Note } from '../../http/note.ts';
+import { toOriginForm } from '../../http/request-target.ts';
 import { describeToFrameworks } from '../thrown-refusals.ts';
 import { answer } from './answer.ts';
 
@@ -63,7 +64,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
         url,
         method: fastify.supportedMethods,
         async handler(request, reply) {
-          const { raw, originalUrl: target } = request;
+          const { raw } = request;
+          const target = toOriginForm(request.originalUrl);
           const endpoint = mounted.dispatch(request.method, target);
           if (endpoint === null) return reply.callNotFound();
           requests.set(raw, request);

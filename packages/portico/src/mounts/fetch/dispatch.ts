@@ -32,8 +32,8 @@ export type Dispatched = Endpoint | WrongMethod | null;
 
 /**
  * Finds the endpoint for a request. Compares the paths of the endpoints with the request target
- * exactly as the client sent it. This ensures that the host's middleware and guards for this path
- * have seen the request.
+ * exactly as the client sent it, apart from an origin that the framework's router also removes.
+ * This ensures that the host's middleware and guards for this path have seen the request.
  */
 export class MountedEndpoints {
   readonly #endpoints: readonly Endpoint[];
@@ -66,7 +66,8 @@ export class MountedEndpoints {
 
   /** Logs the warning about the prefix, at most once. */
   #warnOfPlace(path: string): void {
-    if (this.#isPlaced) return;
+    // A target in absolute form ends with the path of an endpoint even without a prefix.
+    if (this.#isPlaced || !path.startsWith('/')) return;
     const meant = this.#endpoints.find((endpoint) => path.endsWith(endpoint.path));
     if (meant === undefined) return;
     this.#isPlaced = true;

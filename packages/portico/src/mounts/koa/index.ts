@@ -4,6 +4,7 @@ import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Middleware, ParameterizedContext as Context } from 'koa';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { readAuthorization } from '../../http/bearer.ts';
+import { toOriginForm } from '../../http/request-target.ts';
 import { OF_THE_BODY } from '../replaced-body.ts';
 import { answerOf, answerTo, headersOnly } from '../node/mount.ts';
 import { answerFromResponse, inOnePiece, type SentAnswer } from '../node/sent-answer.ts';
@@ -31,8 +32,8 @@ export type { Mountable } from '../fetch/dispatch.ts';
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): Middleware {
   const mounted = new MountedEndpoints([server, ...more]);
   return async (ctx, next) => {
-    const { method, originalUrl: target } = ctx;
-    const endpoint = mounted.dispatch(method, target);
+    const target = toOriginForm(ctx.originalUrl);
+    const endpoint = mounted.dispatch(ctx.method, target);
     if (endpoint === null) {
       await next();
       return;

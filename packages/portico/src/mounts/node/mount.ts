@@ -5,7 +5,7 @@ import { replyingOf } from '../../endpoints/endpoint.ts';
 import { BodyTakenError, MOST_DISCARDED } from '../../http/body.ts';
 import { readMediaType } from '../../http/media-types.ts';
 import { messages, noteRequestLine } from '../../http/request-line.ts';
-import { isLiteralTarget } from '../../http/request-target.ts';
+import { isLiteralTarget, toOriginForm } from '../../http/request-target.ts';
 import { OF_THE_BODY } from '../replaced-body.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../../http/request-id.ts';
 import type { Dispatched } from '../fetch/dispatch.ts';
@@ -132,7 +132,10 @@ export function headersOnly(
   target: string = getTarget(incoming),
 ): Request {
   const request = linked(incoming, new Request(origin, { headers: copyHeaders(incoming) }));
-  noteRequestLine(request, { method: incoming.method ?? 'GET', target });
+  noteRequestLine(request, {
+    method: incoming.method ?? 'GET',
+    target: toOriginForm(target),
+  });
   return request;
 }
 
