@@ -1,5 +1,5 @@
 import type { Log } from '@portico/sql';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { UserInterface } from '../person.ts';
 import { claimNameProblem, claimNames, Claims, type ClaimsMapper } from './claims.ts';
 import { createScopeCatalog } from './scopes.ts';
@@ -214,6 +214,76 @@ describe('the claims of scopes', () => {
       expect(await claims.released(person({ updated_at: value }).user, ['profile'])).toEqual({});
       expect(warnings.map(([, context]) => context)).toEqual([
         { claim: 'updated_at', reason: 'it is neither a Date nor a number of seconds' },
+      ]);
+    },
+  );
+
+  // @shows AS-3.10, OIDC-5.1a
+  test.each(['1990-05-17', '0000-05-17', '1990', '2000-02-29', new Date(Date.UTC(1990, 4, 17))])(
+    'are a calendar day if OpenID Connect says so: %j',
+    async (given) => {
+      const { claims, warnings } = claimsOf(undefined);
+      const expected = given instanceof Date ? '1990-05-17' : given;
+      const { user } = person({ birthdate: given });
+      expect(await claims.released(user, ['profile'])).toStrictEqual({ birthdate: expected });
+      expect(warnings).toEqual([]);
+    },
+  );
+
+  // Some database drivers return a day as midnight in the local time zone, others in UTC.
+  // @shows AS-3.10
+  test.each(['UTC', 'Europe/Berlin', 'America/New_York', 'Pacific/Kiritimati', 'Africa/Cairo'])(
+    'have the day that the driver meant in the time zone %s',
+    async (zone) => {
+      vi.stubEnv('TZ', zone);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      expect(new Date(0).getTimezoneOffset() === 0).toBe(zone === 'UTC');
+      const { claims, warnings } = claimsOf(undefined);
+      // In Cairo, 26 April 2024 began at 01:00.
+      for (const day of ['1990-05-17', '1990-12-31', '1890-01-01', '0050-03-01', '2024-04-26']) {
+        const [year = 0, month = 0, date = 0] = day.split('-').map(Number);
+        const local = new Date(2000, 0, 1);
+        local.setFullYear(year, month - 1, date);
+        for (const given of [local, new Date(`${day}T00:00:00Z`)])
+          expect(await claims.released(person({ birthdate: given }).user, ['profile'])).toEqual({
+            birthdate: day,
+          });
+      }
+      expect(warnings).toEqual([]);
+    },
+  );
+
+  // @shows AS-3.10
+  test.each([
+    '17.05.1990',
+    '1990-5-17',
+    '1990-13-01',
+    '1990-05-32',
+    '1990-05',
+    '1990-05-17\n',
+    '1990-05-17T00:00:00Z',
+    1990,
+    642_902_400,
+    {},
+    new Date(Number.NaN),
+    new Date(Date.UTC(10_000, 0)),
+  ])('are dropped if they are no calendar day, but must be: %j', async (value) => {
+    const { claims, warnings } = claimsOf(undefined);
+    expect(await claims.released(person({ birthdate: value }).user, ['profile'])).toEqual({});
+    expect(warnings.map(([, context]) => context)).toEqual([
+      { claim: 'birthdate', reason: 'it is neither a Date nor YYYY-MM-DD, 0000-MM-DD or YYYY' },
+    ]);
+  });
+
+  test.each([Number.NaN, Infinity, new Date(Number.NaN), { toJSON: () => null }])(
+    'are dropped if they would be null in JSON: %j',
+    async (value) => {
+      const { claims, warnings } = claimsOf(() => ({ desk: value }));
+      expect(await claims.released(person({ roles: value }).user, ['office'])).toStrictEqual({});
+      const reason = 'JSON cannot contain its value';
+      expect(warnings.map(([, context]) => context)).toEqual([
+        { claim: 'roles', reason },
+        { claim: 'desk', reason },
       ]);
     },
   );

@@ -60,11 +60,40 @@ const TIME: TypedClaim = {
   wrong: 'it is neither a Date nor a number of seconds',
 };
 
+/** The forms of `birthdate`: a day, a day without its year, or a year. */
+const DAY = /^\d{4}(?:-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))?$/;
+
+const BIRTHDATE: TypedClaim = {
+  read: (value) => {
+    const day = value instanceof Date ? calendarDay(value) : value;
+    return typeof day === 'string' && DAY.test(day) ? day : undefined;
+  },
+  wrong: 'it is neither a Date nor YYYY-MM-DD, 0000-MM-DD or YYYY',
+};
+
+/**
+ * Returns the day of a Date as text, or undefined if the Date is not valid. If the Date is the start
+ * of a day in the local time zone, this is the day: `pg` and `mysql2` return a DATE column like
+ * this. Otherwise, it is the day in UTC, because other drivers and libraries return midnight in UTC.
+ * If a driver uses a third time zone, the host must return text.
+ */
+function calendarDay(date: Date): string | undefined {
+  if (Number.isNaN(date.getTime())) return undefined;
+  // Do not compare the hours with 0. In some time zones, a day can begin at 01:00.
+  const start = new Date(date);
+  start.setHours(0, 0, 0, 0);
+  const day = new Date(date);
+  if (start.getTime() === date.getTime())
+    day.setUTCFullYear(date.getFullYear(), date.getMonth(), date.getDate());
+  return day.toISOString().slice(0, 'YYYY-MM-DD'.length);
+}
+
 /** The claims that strict clients read only with this type (OpenID Connect Core section 5.1). */
 const TYPED_CLAIMS: ReadonlyMap<string, TypedClaim> = new Map([
   ['email_verified', BOOLEAN],
   ['phone_number_verified', BOOLEAN],
   ['updated_at', TIME],
+  ['birthdate', BIRTHDATE],
 ]);
 
 /**
@@ -217,16 +246,17 @@ const PROMISED_PROFILE =
  * replace the surrogate, so that the values of two people could become equal.
  */
 function jsonProblem(value: unknown): string | null {
-  if (typeof value === 'boolean' || typeof value === 'number') return null;
+  if (typeof value === 'boolean' || Number.isFinite(value)) return null;
   let isWellFormed = true;
   const check = (key: string, each: unknown) => {
     isWellFormed &&= key.isWellFormed() && (typeof each !== 'string' || each.isWellFormed());
     return each;
   };
   try {
-    // For a function, this returns undefined.
+    // For a function, this returns undefined. For NaN and an invalid Date, it returns null, which a
+    // claim must not be (OpenID Connect Core section 5.3.2).
     const text = JSON.stringify(value, check) as string | undefined;
-    if (text === undefined) return 'JSON cannot contain its value';
+    if (text === undefined || text === 'null') return 'JSON cannot contain its value';
   } catch {
     return 'JSON cannot contain its value';
   }
