@@ -265,10 +265,10 @@ describe('with DPoP on', () => {
   });
 
   // @shows AS-10.6, AS-12.14
-  test.each<[what: string, body: string | Buffer<ArrayBuffer>, sent?: string]>([
-    ['with the token twice', 'access_token=a&access_token=b'],
-    ['with an Authorization header too', 'access_token=a', 'Bearer b'],
-    ['that is not UTF-8', Buffer.from([0x61, 0x3d, 0xff])],
+  test.each<[string, BodyInit, Readonly<Record<string, string>>]>([
+    ['with the token twice', 'access_token=a&access_token=b', {}],
+    ['with an Authorization header too', 'access_token=a', { Authorization: 'Bearer b' }],
+    ['that is not UTF-8', Buffer.from([0x61, 0x3d, 0xff]), {}],
   ])('a form for UserInfo %s gets the challenge in the offered schemes', async (_, body, sent) => {
     const strict = await beside(portal, { oauth_server: { dpop: 'require' } });
     const post = (at: RunningPortal) =>
@@ -276,7 +276,7 @@ describe('with DPoP on', () => {
         method: 'POST',
         headers: {
           'Content-Type': 'application/x-www-form-urlencoded',
-          ...(sent === undefined ? {} : { Authorization: sent }),
+          ...sent,
         },
         body,
       });
