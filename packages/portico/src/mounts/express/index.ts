@@ -7,7 +7,6 @@ import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { readAuthorization } from '../../http/bearer.ts';
 import { toOriginForm } from '../../http/request-target.ts';
 import { answerDispatched, headersOnly, incomingOf, send } from '../node/mount.ts';
-import { describeToFrameworks } from '../thrown-refusals.ts';
 import {
   BearerError,
   bearerErrorResponse,
@@ -16,8 +15,6 @@ import {
 } from '../../index.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
-
-describeToFrameworks();
 
 /**
  * Returns the endpoints as Express middleware.

@@ -18,12 +18,9 @@ import {
 import { readAuthorization } from '../../http/bearer.ts';
 import { Note } from '../../http/note.ts';
 import { toOriginForm } from '../../http/request-target.ts';
-import { describeToFrameworks } from '../thrown-refusals.ts';
 import { answer } from './answer.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
-
-describeToFrameworks();
 
 const requests = new Note<FastifyRequest>('fastify request');
 
