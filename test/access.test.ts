@@ -317,7 +317,7 @@ describe('the list of access', () => {
     [['--after', "x' OR 1=1"], 'cursor'],
     [['--person', 'accounts'], 'needs two values'],
     [['--person', 'accounts', 'a', 'b'], 'needs two values'],
-    [['--person', 'accounts', ''], 'not empty'],
+    [['--person', 'accounts', ''], 'must not be empty'],
     [['--person', 'accounts', 'x'.repeat(256)], 'at most 255'],
     [['--client', 'unknown'], 'No client has this id'],
     [['--scope', 'two scopes'], 'scope'],

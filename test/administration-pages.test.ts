@@ -281,7 +281,7 @@ describe('the page of a person', () => {
       const page = await ada.get(`${PAGES}/person${query}`);
       expect([page.status, await textOf(page)]).toEqual([
         400,
-        expect.stringContaining('not empty'),
+        expect.stringContaining('must not be empty'),
       ]);
     },
   );

@@ -527,10 +527,13 @@ describe('a host in JavaScript that returns a promise instead of a string', () =
     ]);
   });
 
-  test('has no address if clientAddress() returns undefined', async () => {
+  test.each([
+    ['undefined', undefined],
+    ['a list', ['192.0.2.1']],
+  ])('has no address if clientAddress() returns %s', async (_, given) => {
     const form = { grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' };
     const before = clientAddress;
-    clientAddress = () => undefined;
+    clientAddress = () => given;
     const answered = await answer('oauth_server_token', '/oauth/token', form);
     clientAddress = before;
     expect(answered.status).toBe(401);

@@ -978,7 +978,7 @@ describe('oauth:subject:import', () => {
     ['a sub with a space', { sub: 'a b' }, 'sub must have 1 to 255'],
     ['one of 256 characters', { sub: 'x'.repeat(256) }, 'sub must have 1 to 255'],
     ['one that is a number', { sub: 42 }, '"sub" must be a string'],
-    ['a person without an id', { id: '' }, 'not empty'],
+    ['a person without an id', { id: '' }, 'must not be empty'],
     ['an unknown field', { email: 'ada@example.com' }, 'unknown fields: "email"'],
   ] as const)('refuses %s', async (_, changes, reason) => {
     const [written, [outcome]] = (await give({

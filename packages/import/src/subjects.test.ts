@@ -183,7 +183,7 @@ describe('an import of subjects', () => {
   test('refuses a person without an id', async () => {
     const { written, subjects } = await give([record({ id: '' })]);
     expect([written, subjects[0]?.outcome]).toEqual([false, 'refused']);
-    expect(subjects[0]?.problem).toContain('not empty');
+    expect(subjects[0]?.problem).toContain('must not be empty');
   });
 
   test('accepts at most 100,000 records', async () => {

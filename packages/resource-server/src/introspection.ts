@@ -242,19 +242,21 @@ function requireTypes(answer: oauth.IntrospectionResponse): void {
     if (text !== undefined && typeof text !== 'string')
       throw new TypeError(`${name}: not a string`);
   }
-  for (const name of ['exp', 'nbf'] as const) {
-    const time = answer[name];
-    if (time !== undefined && !Number.isFinite(time)) throw new TypeError(`${name}: not a number`);
-  }
+  const { exp, nbf } = answer;
+  if (exp !== undefined && !Number.isFinite(exp)) throw new TypeError('exp: not a number');
+  // Some servers send null instead of leaving the member out.
+  if (nbf !== undefined && nbf !== null && !Number.isFinite(nbf))
+    throw new TypeError('nbf: not a number');
 }
 
 /**
  * Returns whether the token is valid now, according to its `exp` and `nbf`. The authorization
  * server should have checked this (RFC 7662 section 4), but some servers do not.
  */
-function isCurrent({ exp = Infinity, nbf = -Infinity }: oauth.IntrospectionResponse): boolean {
+function isCurrent({ exp, nbf }: oauth.IntrospectionResponse): boolean {
   const now = Date.now();
-  return exp * 1000 > now - CLOCK_TOLERANCE && nbf * 1000 <= now + CLOCK_TOLERANCE;
+  const [ends, begins] = [exp ?? Infinity, nbf ?? -Infinity];
+  return ends * 1000 > now - CLOCK_TOLERANCE && begins * 1000 <= now + CLOCK_TOLERANCE;
 }
 
 /** Returns what the response contains about the user's authentication (RFC 9470 section 6.2). */

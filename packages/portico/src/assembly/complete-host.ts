@@ -218,15 +218,17 @@ function requirePath(member: string, given: unknown): void {
 
 /** Throws if a host in JavaScript returned another type than a string, for example a promise. */
 function requireUrl(member: string, returned: unknown): string {
-  if (returned instanceof URL) return returned.href;
   if (typeof returned === 'string') return inAscii(returned);
+  // A URL object. Frameworks have their own classes, for example Next's NextURL.
+  if (typeof returned === 'object' && returned !== null && 'href' in returned)
+    return inAscii(String(returned.href));
   throw new Error(`Host.${member} returned ${describeType(returned)}, but must return a string`);
 }
 
-/** Does the same for the client's address. If it is undefined, returns null. */
+/** Throws if a host in JavaScript returned a promise. Any other value is not an address. */
 function requireAddress(returned: unknown): string | null {
   if (typeof returned === 'string') return returned;
-  if (returned === null || returned === undefined) return null;
+  if (!isPromise(returned)) return null;
   throw new Error(
     `Host.clientAddress returned ${describeType(returned)}, but must return a string or null`,
   );
