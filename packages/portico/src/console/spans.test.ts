@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { readSpan, secondsIn } from './spans.ts';
+
+const context = {
+  fail(message: string): never {
+    throw new Error(message);
+  },
+};
+
+test.each([
+  ['0', 0],
+  ['90', 90],
+  ['45s', 45],
+  ['90m', 5400],
+  ['12h', 43_200],
+  ['30d', 2_592_000],
+  ['2w', 1_209_600],
+  ['1'.repeat(15), 111_111_111_111_111],
+])('the duration %s is %i seconds', (text, seconds) => {
+  expect(secondsIn(text)).toBe(seconds);
+  expect(readSpan(context, '--overlap', text)).toBe(seconds);
+});
+
+test.each(['', 'd', '-5', '1.5h', '1y', '1D', ' 1d', '1d ', '1d2h', 'x1d', '1'.repeat(16)])(
+  'the text %j is not a duration, and ends the command with the name of the option',
+  (text) => {
+    expect(secondsIn(text)).toBeNull();
+    expect(() => readSpan(context, '--overlap', text)).toThrow(
+      '--overlap must be a duration such as 30d, 12h, 90m or 45s, or a number of seconds',
+    );
+  },
+);
