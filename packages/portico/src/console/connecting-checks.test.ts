@@ -200,7 +200,7 @@ describe('the metadata of an API at the public address', () => {
     ['fails to serve it', { [`${PATH}/api`]: [500, {}] }, {}],
     ['has only an API elsewhere', { [PATH]: [200, {}] }, { audience: 'https://other.example/' }],
   ] as const)('is not fetched if this process %s', async (_, answers, options) => {
-    const { subject } = subjectWith(answers as Parameters<typeof subjectWith>[0], options);
+    const { subject } = subjectWith(answers, options);
     expect(await examinePublicResource(subject, answering(DOCUMENT))).toEqual([]);
   });
 });
