@@ -71,6 +71,7 @@ async function examined({
     basePath,
     mountPath,
     examinations,
+    host: { log: { error: () => {} } },
     config: { key_path: '/keys', audience: `${url}/api` },
     resources: [],
     keys: { all: async () => keys, active: async () => active },
@@ -222,6 +223,54 @@ describe('the public address', () => {
       });
     }
     expect(await examined()).not.toHaveProperty([part]);
+  });
+});
+
+describe('a document at the public address', () => {
+  const found = async (answer: Answer) => {
+    answers = { [METADATA]: answer };
+    return (await examined())['public address'];
+  };
+
+  test.each([300, 308, 399])(
+    'is not fetched from elsewhere, with the status %i',
+    async (status) => {
+      const redirecting: Answer = (_, response) =>
+        void response.writeHead(status, { Location: '/elsewhere' }).end();
+      expect((await found(redirecting))?.detail).toBe(
+        `${url}${METADATA} redirects (${status}) to /elsewhere; the doctor does not follow redirects`,
+      );
+      expect(asked).toHaveLength(1);
+    },
+  );
+
+  test.each([299, 400])('has the wrong status %i', async (status) => {
+    const answer: Answer = (_, response) =>
+      void response.writeHead(status, { Location: '/elsewhere' }).end('{}');
+    expect((await found(answer))?.detail).toBe(
+      `${url}${METADATA} returns ${status} (no content type) instead of the server's JSON document`,
+    );
+  });
+
+  test('can have a megabyte, but not more', async () => {
+    const of = (length: number): Answer => {
+      const start = `{"issuer":"${url}","padding":"`;
+      return (_, response) => void response.end(`${start.padEnd(length - 2, 'x')}"}`);
+    };
+    expect(await found(of(1024 * 1024))).toMatchObject({ outcome: 'ok' });
+    expect(await found(of(1024 * 1024 + 1))).toMatchObject({ outcome: 'failing' });
+  });
+
+  test('cannot be fetched from a server that does not speak HTTP', async () => {
+    const answer: Answer = (_, response) => void response.socket?.end('220 mail.example\r\n');
+    const { host } = new URL(url);
+    expect(await found(answer)).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringMatching(
+        new RegExp(String.raw`^public_url: ${host} cannot be reached: Parse Error.* \(HPE_\w+\)$`),
+      ) as string,
+      remedy: 'correct public_url (PUBLIC_URL)',
+    });
   });
 });
 
