@@ -60,7 +60,10 @@ test('a staged key is reported with the time at which it signs', async () => {
 test('a signing key is old after 366 days, unless its successor is staged', async () => {
   const young = keyOf('a', { signsFrom: NOW - 366 * DAY });
   const old = keyOf('b', { signsFrom: NOW - 366 * DAY - 1 });
-  const says = `warning: b (RS256) has been the signing key for more than a year (since ${iso(NOW - 366 * DAY - 1)}) → run npx portico oauth:keys:rotate --if-older-than 90d on a schedule`;
+  const says =
+    'warning: b (RS256) has been the signing key for more than a year (since ' +
+    `${iso(NOW - 366 * DAY - 1)}) → run npx portico oauth:keys:rotate --if-older-than 90d on a ` +
+    'schedule';
   const successor = keyOf('c', { state: 'staged', signsFrom: NOW });
   expect(await findings(young)).toEqual([]);
   expect(await findings(old)).toEqual([says]);
@@ -93,10 +96,13 @@ test('keys that no ID token needs any more are removable, to the millisecond', a
 
 test('a key from a clock that was more than a day ahead is reported', async () => {
   const signing = keyOf('a', { signsFrom: NOW + DAY + 1 });
-  const ahead = `was created while a clock was ahead, at ${iso(NOW + DAY + 1)}, so oauth:keys:rotate does not replace the keys when they are due → correct the clock. Then`;
+  const ahead =
+    `was created while a clock was ahead, at ${iso(NOW + DAY + 1)}, so oauth:keys:rotate does ` +
+    'not replace the keys when they are due → correct the clock. Then';
   expect(await findings(keyOf('a', { signsFrom: NOW + DAY }))).toEqual([]);
   expect(await findings(signing)).toEqual([
-    `warning: a (RS256) ${ahead} rename /keys/a.json, so that its name starts with the current time in milliseconds, and remove a staged key of the same algorithm`,
+    `warning: a (RS256) ${ahead} rename /keys/a.json, so that its name starts with the current ` +
+      'time in milliseconds, and remove a staged key of the same algorithm',
   ]);
   expect(await findings({ ...signing, file: null })).toEqual([]);
   expect(await findings({ ...signing, signsFrom: null })).toEqual([]);

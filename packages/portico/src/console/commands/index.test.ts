@@ -32,14 +32,23 @@ test('each command has its arguments and options', () => {
   expect(shown).toEqual([
     'oauth:server:setup: --json',
     'oauth:server:doctor: --online, --json',
-    'oauth:client:create <name>: --redirect <uri>, --scope <scopes>, --grant <grant>, --public, --native, --allow-scheme <scheme>, --id-token-alg <algorithm>, --jwks <file or URL>, --jwks-alg <algorithm>, --workload <issuer>, --subject <pattern>, --demand, --texts <text>, --marked, --profile <profile>, --site <url>, --logo <file or URL>, --json',
+    'oauth:client:create <name>: --redirect <uri>, --scope <scopes>, --grant <grant>, ' +
+      '--public, --native, --allow-scheme <scheme>, --id-token-alg <algorithm>, ' +
+      '--jwks <file or URL>, --jwks-alg <algorithm>, --workload <issuer>, ' +
+      '--subject <pattern>, --demand, --texts <text>, --marked, --profile <profile>, ' +
+      '--site <url>, --logo <file or URL>, --json',
     'oauth:client:list: --limit <number>, --after <cursor>, --json',
     'oauth:client:show <client_id>: --json',
-    'oauth:client:update <client_id>: --name <name>, --add-redirect-uri <uri>, --remove-redirect-uri <uri>, --allow-scheme <scheme>, --add-scope <scopes>, --remove-scope <scopes>, --add-grant <grant>, --remove-grant <grant>, --jwks <file or URL>, --jwks-alg <algorithm>, --site <url>, --remove-site, --logo <file or URL>, --remove-logo, --json, --texts <text>, --marked, --no-marked',
+    'oauth:client:update <client_id>: --name <name>, --add-redirect-uri <uri>, ' +
+      '--remove-redirect-uri <uri>, --allow-scheme <scheme>, --add-scope <scopes>, ' +
+      '--remove-scope <scopes>, --add-grant <grant>, --remove-grant <grant>, ' +
+      '--jwks <file or URL>, --jwks-alg <algorithm>, --site <url>, --remove-site, ' +
+      '--logo <file or URL>, --remove-logo, --json, --texts <text>, --marked, --no-marked',
     'oauth:client:rotate-secret <client_id>: --overlap <span>, --now, --json',
     'oauth:client:revoke <client_id>: ',
     'oauth:client:unblock <url>: ',
-    'oauth:authorization:list: --client <client_id>, --person <provider_and_id...>, --scope <scope>, --unused-since <time>, --limit <number>, --after <cursor>, --json',
+    'oauth:authorization:list: --client <client_id>, --person <provider_and_id...>, ' +
+      '--scope <scope>, --unused-since <time>, --limit <number>, --after <cursor>, --json',
     'oauth:authorization:revoke <ids...>: --json',
     'oauth:person:revoke <provider> <id>: --json',
     'oauth:person:erase <provider> <id>: --yes, --json',
