@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest';
 import type { Client } from '../../store/client.ts';
 import { addClientCreate } from './client-create.ts';
 import { clientMetadata } from './client-metadata.ts';
-import { answering, BY, CHOICES, client, DEMANDS, KEYS, WORKLOAD } from './clients.fixture.ts';
+import {
+  answering,
+  BY,
+  CHOICES,
+  client,
+  DEMANDS,
+  KEYS,
+  WORKLOAD,
+} from '../../../../../test/support/client-commands.ts';
 import { runCommand } from './run-command.fixture.ts';
 
 describe('oauth:client:create', () => {

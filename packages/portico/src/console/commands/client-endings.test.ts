@@ -6,7 +6,7 @@ import { addClientRevoke } from './client-revoke.ts';
 import { addClientRotateSecret } from './client-rotate-secret.ts';
 import { addClientShow } from './client-show.ts';
 import { addClientUnblock } from './client-unblock.ts';
-import { answering, BY, CHOICES, LATER } from './clients.fixture.ts';
+import { answering, BY, CHOICES, LATER } from '../../../../../test/support/client-commands.ts';
 import { runCommand } from './run-command.fixture.ts';
 
 describe('oauth:client:rotate-secret', () => {

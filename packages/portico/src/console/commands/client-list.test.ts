@@ -4,7 +4,15 @@ import type { Client } from '../../store/client.ts';
 import type { MetadataField } from '../../store/further-metadata.ts';
 import { addClientList } from './client-list.ts';
 import { clientMetadata } from './client-metadata.ts';
-import { CHOICES, client, CREATED, DEMANDS, FIELDS, KEYS, WORKLOAD } from './clients.fixture.ts';
+import {
+  CHOICES,
+  client,
+  CREATED,
+  DEMANDS,
+  FIELDS,
+  KEYS,
+  WORKLOAD,
+} from '../../../../../test/support/client-commands.ts';
 import { runCommand } from './run-command.fixture.ts';
 
 describe('oauth:client:list', () => {

@@ -12,7 +12,7 @@ import {
   KEYS,
   LATER,
   WORKLOAD,
-} from './clients.fixture.ts';
+} from '../../../../../test/support/client-commands.ts';
 import { runCommand } from './run-command.fixture.ts';
 
 describe('oauth:client:show', () => {

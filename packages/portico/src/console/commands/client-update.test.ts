@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { RegistrationError } from '../../errors.ts';
 import { clientMetadata } from './client-metadata.ts';
 import { addClientUpdate } from './client-update.ts';
-import { answering, BY, CHOICES, client, DEMANDS } from './clients.fixture.ts';
+import {
+  answering,
+  BY,
+  CHOICES,
+  client,
+  DEMANDS,
+} from '../../../../../test/support/client-commands.ts';
 import { runCommand } from './run-command.fixture.ts';
 
 describe('oauth:client:update', () => {

@@ -1,8 +1,8 @@
-import { storedClient } from '../../../../../test/support/stored-client.ts';
-import type { Client } from '../../store/client.ts';
-import type { ClientDemand } from '../../store/client-demands.ts';
-import type { MetadataField } from '../../store/further-metadata.ts';
-import type { ClientChoices } from './client-create.ts';
+import { storedClient } from './stored-client.ts';
+import type { Client } from '../../packages/portico/src/store/client.ts';
+import type { ClientDemand } from '../../packages/portico/src/store/client-demands.ts';
+import type { MetadataField } from '../../packages/portico/src/store/further-metadata.ts';
+import type { ClientChoices } from '../../packages/portico/src/console/commands/client-create.ts';
 
 export const BY = { by: 'console' };
 export const CREATED = Date.UTC(2026, 0, 1);
