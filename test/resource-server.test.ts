@@ -774,6 +774,11 @@ describe('the introspection response of the authorization server', () => {
     );
   });
 
+  // @shows AS-12.20
+  test('for a token whose nbf is null, as some servers write a missing member', async () => {
+    expect(await statusFor({ ...usable, nbf: null })).toBe(200);
+  });
+
   // @shows AS-12.19
   test('never puts the client secret into a log, in any form in which it was sent', async () => {
     const clientSecret = 'a b/c+d%é-_.~';
