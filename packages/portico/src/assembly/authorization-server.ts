@@ -9,6 +9,7 @@ import { Access } from '../grants/access.ts';
 import type { ClientAuthentication } from '../clients/authentication.ts';
 import { ClientParts } from './clients.ts';
 import { ProtectedApis } from './protected-apis.ts';
+import { migrationsWith } from './migrations.ts';
 import { examineTables } from './table-examination.ts';
 import { Sealing } from '../authorization/cookie-keys.ts';
 import { runFrom } from '../auditing/origin.ts';
@@ -61,7 +62,7 @@ export function createAuthorizationServer<Context = unknown>(
 
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const foundation = layFoundation(options);
-  const { server, features, contributions, sessions, migrations } = foundation;
+  const { server, features, contributions, sessions } = foundation;
   const { host, scopes } = server;
   const parts = buildParts(foundation);
   const { clients: clientParts, authorize, resources } = parts;
@@ -104,7 +105,10 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
       contributions.endingRequests,
     ),
     binding: answering.binding,
-    examinations: [examineTables(migrations), ...contributions.examinations(shared)],
+    examinations: [
+      examineTables(migrationsWith(server.config)),
+      ...contributions.examinations(shared),
+    ],
     sealing: new Sealing(server),
     sessionEnded: (ended) => sessions.ended(ended),
     sessionEndedIn: (connection, ended) => sessions.endedIn(connection, ended),

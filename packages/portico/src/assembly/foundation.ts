@@ -2,7 +2,6 @@ import type { Contributions } from './start-features.ts';
 import {
   ConfigurationError,
   type Database,
-  type Migration,
   type MigrationState,
   migrationStatus,
 } from '@portico/sql';
@@ -78,8 +77,6 @@ export interface Foundation {
   readonly features: readonly Feature[];
   readonly contributions: Contributions;
   readonly sessions: SessionEnds;
-  /** The migrations of the server and its features. */
-  readonly migrations: readonly Migration[];
 }
 
 /**
@@ -146,7 +143,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const contributions = startFeatures(features, server);
   auditSink = contributions.auditSink;
   requireNeeds(features, config, contributions);
-  return { server, features, contributions, sessions, migrations };
+  return { server, features, contributions, sessions };
 }
 
 /**
