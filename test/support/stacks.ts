@@ -11,7 +11,9 @@ import { openUsers } from '../../examples/express/users.ts';
 import { installExample } from '../../examples/install.ts';
 import { holdContract } from '../mounts/contract.ts';
 import type { RunningContender, Traits } from './mounts.ts';
-import { ADA, GRACE, PASSWORD } from './portal.ts';
+import { launchChromium } from './chromium.ts';
+import { describeWith } from './describe-with.ts';
+import { ADA, GRACE, PASSWORD, REDIRECT_URI, codeRequest } from './portal.ts';
 import { freePort } from './free-port.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 
@@ -84,6 +86,33 @@ export function holdStack(stack: Stack): void {
           });
         expect((await send(formPath)).status).toBe(foreignForm);
         expect((await send('/oauth/token')).status).toBe(401);
+      });
+
+      // The scripts of some frameworks send the form themselves, and show the next page without
+      // loading it from the server.
+      describeWith('chromium')('in a browser that runs the scripts of the application', () => {
+        test('leads to the consent page', async () => {
+          const client = await running.register({
+            name: 'Notebook',
+            redirectUris: [REDIRECT_URI],
+            scopes: ['orders:read'],
+          });
+          const asked = codeRequest(client.id, { scope: 'orders:read' });
+          const browser = await launchChromium();
+          try {
+            const page = await browser.newPage();
+            await page.goto(`${running.url}/oauth/authorize?${asked}`, {
+              waitUntil: 'networkidle',
+            });
+            await page.fill('[name=email]', ADA);
+            await page.fill('[name=password]', PASSWORD);
+            await page.click('form button');
+            await page.waitForSelector('[name=decision]');
+            expect(await page.title()).toContain('Allow Notebook');
+          } finally {
+            await browser.close();
+          }
+        });
       });
     });
   });

@@ -1,4 +1,4 @@
-import { Outlet } from 'react-router';
+import { Outlet, Scripts } from 'react-router';
 
 export default function App() {
   return (
@@ -9,6 +9,7 @@ export default function App() {
       </head>
       <body>
         <Outlet />
+        <Scripts />
       </body>
     </html>
   );

@@ -1,6 +1,6 @@
 import bcrypt from 'bcryptjs';
 import { returnPath } from 'portico';
-import { redirect } from 'react-router';
+import { Form, redirect, redirectDocument } from 'react-router';
 import { commitSession, getSession } from '../sessions.server.ts';
 import { userByEmail } from '../users.server.ts';
 import type { Route } from './+types/login';
@@ -13,7 +13,8 @@ export async function action({ request }: Route.ActionArgs) {
     return redirect(`/login?return_to=${encodeURIComponent(back)}`);
   const session = await getSession(request.headers.get('Cookie'));
   session.set('userId', user.id);
-  return redirect(back, {
+  // Portico's pages are not components, so the browser must load them.
+  return redirectDocument(back, {
     status: 303,
     headers: { 'Set-Cookie': await commitSession(session) },
   });
@@ -21,7 +22,7 @@ export async function action({ request }: Route.ActionArgs) {
 
 export default function Login() {
   return (
-    <form method="post">
+    <Form method="post">
       <label>
         Email <input name="email" />
       </label>
@@ -29,6 +30,6 @@ export default function Login() {
         Password <input name="password" type="password" />
       </label>
       <button>Sign in</button>
-    </form>
+    </Form>
   );
 }
