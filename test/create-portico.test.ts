@@ -227,6 +227,16 @@ describe('create-portico in an existing application', () => {
     }
   });
 
+  test.each([
+    ['react-router', 'redirectDocument()'],
+    ['sveltekit', '?/login&return_to='],
+  ])('says how the sign-in page of %s returns to Portico', async (framework, says) => {
+    const folder = folderWith(EXPRESS);
+    createUsers(path.join(folder, 'data.sqlite'));
+    const args = ['--yes', '--no-install', `--framework=${framework}`, ...USERS];
+    expect((await create(folder, args)).stdout.split('\nNext:\n')[1]).toContain(says);
+  });
+
   test('over https, signs people in with a cookie that only this host can set', async () => {
     const folder = folderWith(EXPRESS);
     const args = ['--yes', '--no-install', '--url=https://shop.example'];

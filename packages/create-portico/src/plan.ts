@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Answers, UsersDatabase } from './answers.ts';
 import { readEnv, type Detected, type PackageManager } from './detect.ts';
-import { guideOf, type Framework, type NewFramework } from './frameworks.ts';
+import { guideOf, SIGN_IN_HINTS, type Framework, type NewFramework } from './frameworks.ts';
 import { forLanguage } from './language.ts';
 import { hostFile } from './templates/host.ts';
 import { MOUNTS, type Edit, type WrittenFile } from './templates/mounts.ts';
@@ -108,6 +108,7 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
             'Make sure that signedIn and signOut in the new file match how your application stores sessions.',
             "In your sign-in page, when the password is right, redirect to returnPath(return_to). Import returnPath from 'portico'. If the page is not at /login, change loginUrl in the new file.",
           ]),
+      ...[SIGN_IN_HINTS[framework] ?? []].flat(),
       ...(WITHOUT_ADDRESSES.includes(framework)
         ? [
             'Add clientAddress to the host in the new file (docs/host-contract.md). Otherwise, Portico limits all callers together, because this framework does not tell their IP addresses.',
