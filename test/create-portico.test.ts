@@ -227,6 +227,19 @@ describe('create-portico in an existing application', () => {
     }
   });
 
+  test('says where to read users that are in no SQLite file, for example in MongoDB', async () => {
+    const dependencies = using('express', 'mongoose', 'passport');
+    const folder = folderWith({ 'package.json': { type: 'module', dependencies } });
+    const hint = 'there is no app.sqlite. Set USERS_DATABASE, or write your own query';
+    const options = ['--yes', '--no-install'];
+    expect((await create(folder, options)).stdout.split('\nNext:\n')[1]).toContain(hint);
+    const other = folderWith(EXPRESS);
+    createUsers(path.join(other, 'data.sqlite'));
+    expect((await create(other, [...options, ...USERS])).stdout).not.toContain(
+      'USERS_DATABASE, or',
+    );
+  });
+
   test.each([
     ['react-router', 'redirectDocument()'],
     ['sveltekit', '?/login&return_to='],

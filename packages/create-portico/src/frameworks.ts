@@ -70,11 +70,3 @@ export const SESSION_LIBRARIES: Readonly<Partial<Record<Framework, readonly stri
   hono: ['@hono/session'],
   koa: ['koa-session'],
 };
-
-/** What the sign-in page needs so that the browser loads the consent page. */
-export const SIGN_IN_HINTS: Readonly<Partial<Record<Framework, string>>> = {
-  sveltekit:
-    'A sign-in form without an action keeps return_to. With a named action, write action="?/login&return_to={encodeURIComponent(returnTo)}". Do not use use:enhance on this form.',
-  'react-router':
-    'In your sign-in page, redirect with redirectDocument(). After redirect(), users of a <Form> see a 404 page instead of the consent page.',
-};

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Answers, UsersDatabase } from './answers.ts';
-import { readEnv, type Detected, type PackageManager } from './detect.ts';
-import { guideOf, SIGN_IN_HINTS, type Framework, type NewFramework } from './frameworks.ts';
+import type { Detected, PackageManager } from './detect.ts';
+import { guideOf, type NewFramework } from './frameworks.ts';
 import { forLanguage } from './language.ts';
+import { nextSteps } from './next-steps.ts';
 import { hostFile } from './templates/host.ts';
 import { MOUNTS, type Edit, type WrittenFile } from './templates/mounts.ts';
 import { SESSION_FILE } from './templates/session.ts';
@@ -43,9 +44,6 @@ export interface Plan {
 
 const SCOPES = 'openid,profile,email';
 const CLIENT = 'First client';
-
-/** Frameworks whose requests do not contain the IP address of the caller. */
-const WITHOUT_ADDRESSES: readonly Framework[] = ['next', 'react-router'];
 
 /** Returns the plan for an existing application. */
 export function planForApplication(detected: Detected, answers: Answers): Plan {
@@ -96,45 +94,8 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
     edits: mount.edits,
     app: host,
     commands: [migrate, client(answers, `${SCOPES},data:read`), setup],
-    next: [
-      ...(database.engine === 'sqlite' && detected.otherSqlite === 'another'
-        ? ['In the new users file, write the query with your own SQLite library.']
-        : []),
-      ...(seen.session === null
-        ? [
-            'Write your sign-in page at /login. When the password is right, send the Set-Cookie header from beginSession(), and redirect to returnPath(return_to).',
-          ]
-        : [
-            'Make sure that signedIn and signOut in the new file match how your application stores sessions.',
-            "In your sign-in page, when the password is right, redirect to returnPath(return_to). Import returnPath from 'portico'. If the page is not at /login, change loginUrl in the new file.",
-          ]),
-      ...[SIGN_IN_HINTS[framework] ?? []].flat(),
-      ...(WITHOUT_ADDRESSES.includes(framework)
-        ? [
-            'Add clientAddress to the host in the new file (docs/host-contract.md). Otherwise, Portico limits all callers together, because this framework does not tell their IP addresses.',
-          ]
-        : []),
-      ...unreadSettings(detected, values),
-      `Start your application. The guide is ${guideOf(framework)}.`,
-    ],
+    next: nextSteps({ answers, detected, hasSession: seen.session !== null, values }),
   };
-}
-
-/**
- * Returns a hint about settings that are in `.env` but not in `.env.local`. If `.env.local` exists,
- * Portico's console does not read `.env`.
- */
-function unreadSettings(
-  { folder, envFile, env }: Detected,
-  values: readonly (readonly [string, string])[],
-): readonly string[] {
-  if (envFile === '.env') return [];
-  const local = readEnv(path.join(folder, envFile));
-  const names = values.map(([name]) => name).filter((name) => name in env && !(name in local));
-  if (names.length === 0) return [];
-  return [
-    `Before you run npx portico yourself, copy ${names.join(', ')} from .env to .env.local. If .env.local exists, npx portico does not read .env.`,
-  ];
 }
 
 /** Returns the plan for a new application. `templates` returns the files for a framework. */
