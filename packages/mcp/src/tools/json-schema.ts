@@ -138,7 +138,8 @@ const NAMED: ReadonlySet<string> = new Set([
   'properties',
 ]);
 
-const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
+const DYNAMIC_REFERENCES = ['$dynamicRef', '$recursiveRef'];
+const REFERENCES = ['$ref', ...DYNAMIC_REFERENCES];
 
 /**
  * Copies a schema. Removes `nullable`, which Ajv supports although it is not part of JSON Schema.
@@ -203,6 +204,7 @@ const OF_AJV_ALONE = [
 /** The parts of Ajv that `followJsonSchema` changes. */
 interface Engine {
   readonly opts: { ownProperties?: boolean; allErrors?: boolean };
+  getKeyword(keyword: string): object | boolean;
   removeKeyword(keyword: string): unknown;
   addKeyword(definition: object): unknown;
   readonly formats: Readonly<Record<string, unknown>>;
@@ -239,6 +241,7 @@ function followJsonSchema(
   engine.opts.ownProperties = true;
   engine.opts.allErrors = allErrors;
   for (const keyword of [...OF_AJV_ALONE, 'multipleOf']) engine.removeKeyword(keyword);
+  for (const keyword of DYNAMIC_REFERENCES) moveToEnd(engine, keyword);
   const { url } = engine.formats;
   // Limit the length, because the time that this pattern needs grows with the square of the length.
   if (url instanceof RegExp)
@@ -254,6 +257,17 @@ function followJsonSchema(
       message: ({ schema: step }: { readonly schema: number }) => `must be multiple of ${step}`,
     },
   });
+}
+
+/**
+ * Makes Ajv check a keyword after the others that apply to every type. If Ajv stops at the first
+ * problem, it ignores what follows a dynamic reference, such as `const` and `VISIT`.
+ */
+function moveToEnd(engine: Engine, keyword: string): void {
+  const definition = engine.getKeyword(keyword);
+  if (typeof definition !== 'object') return;
+  engine.removeKeyword(keyword);
+  engine.addKeyword(definition);
 }
 
 /**
