@@ -15,8 +15,18 @@ test('a caller may make all calls of a minute at once, and then one more as each
   expect(take('a', 1)).toBe(10_000);
   pass(9);
   expect(take('a', 1)).toBe(1000);
-  pass(1);
+  pass(0.999);
+  expect(take('a', 1)).toBe(1);
+  pass(0.001);
   expect(take('a', 1)).toBe(0);
+  expect(take('a', 1)).toBe(10_000);
+});
+
+test('a caller that has been idle for an hour may make no more calls than after a minute', () => {
+  const { take, pass } = limited(6);
+  take('a', 1);
+  pass(3600);
+  for (let call = 0; call < 6; call += 1) expect(take('a', 1)).toBe(0);
   expect(take('a', 1)).toBe(10_000);
 });
 

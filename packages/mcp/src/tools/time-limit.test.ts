@@ -1,9 +1,12 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { REACHED, startTimeLimit, tooLong } from './time-limit.ts';
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+function start(...given: Parameters<typeof startTimeLimit>) {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  return startTimeLimit(...given);
+}
 
 /** Whether the promise is resolved already. */
 const isResolved = (promise: Promise<unknown>) =>
@@ -11,7 +14,7 @@ const isResolved = (promise: Promise<unknown>) =>
 
 describe('a time limit', () => {
   test('is reached after its seconds, and not before', async () => {
-    const limit = startTimeLimit(2, new AbortController().signal);
+    const limit = start(2, new AbortController().signal);
     vi.advanceTimersByTime(1999);
     expect([limit.isOver, limit.signal.aborted, await isResolved(limit.reached)]).toEqual([
       false,
@@ -25,21 +28,21 @@ describe('a time limit', () => {
 
   test('is reached when the caller leaves', async () => {
     const caller = new AbortController();
-    const limit = startTimeLimit(2, caller.signal);
+    const limit = start(2, caller.signal);
     caller.abort();
     expect([limit.isOver, limit.signal.aborted]).toEqual([true, true]);
     expect(await limit.reached).toBe(REACHED);
   });
 
   test('is reached at once if the caller has left already', async () => {
-    const limit = startTimeLimit(2, AbortSignal.abort());
+    const limit = start(2, AbortSignal.abort());
     expect([limit.isOver, limit.signal.aborted]).toEqual([true, true]);
     expect(await limit.reached).toBe(REACHED);
   });
 
   test('leaves nothing behind when the work has ended', async () => {
     const caller = new AbortController();
-    const limit = startTimeLimit(2, caller.signal);
+    const limit = start(2, caller.signal);
     expect([getEventListeners(caller.signal, 'abort').length, vi.getTimerCount()]).toEqual([1, 1]);
     limit.end();
     expect([getEventListeners(caller.signal, 'abort').length, vi.getTimerCount()]).toEqual([0, 0]);
