@@ -1,4 +1,5 @@
 // @engines sqlite: the database makes no difference
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { ask, content, ToolError, type ToolCall, type ToolInterface } from '@portico/mcp';
@@ -107,6 +108,7 @@ const TOOLS: readonly ToolInterface[] = [
       },
     }),
   }),
+  toolNamed('asks_much', ({ size }) => ask({ confirm: CONFIRM }, 'x'.repeat(Number(size)))),
   toolNamed(
     'noted_form',
     (_, { answer }) => answer('confirm')?.content ?? ask({ confirm: CONFIRM }),
@@ -931,6 +933,21 @@ describe('an MCP tool that asks the person', () => {
     expect(again.result?.['resultType']).toBe('complete');
     const other = await answering('pay', { note: { b: [2], a: 1, c: 0 }, amount: 5 }, sent);
     expect(other.error?.code).toBe(-32_602);
+    const list = { requestState: await asked('pay', { amount: [{ a: 1, b: 2 }, 3] }) };
+    const sorted = await answering('pay', { amount: [{ b: 2, a: 1 }, 3] }, list);
+    expect(sorted.result?.['resultType']).toBe('input_required');
+    const moved = await answering('pay', { amount: [3, { a: 1, b: 2 }] }, list);
+    expect(moved.error?.code).toBe(-32_602);
+  });
+
+  // @shows MCP-15.9
+  test('has at most 65,536 characters of questions and state', async () => {
+    const { result } = await call('asks_much', { size: 0 });
+    const asked = result?.['inputRequests'];
+    const size = 65_536 - JSON.stringify({ id: randomUUID(), asked, state: '' }).length;
+    const most = await call('asks_much', { size });
+    expect(most.result?.['resultType']).toBe('input_required');
+    expect((await call('asks_much', { size: size + 1 })).error?.code).toBe(-32_603);
   });
 
   // @shows MCP-15.9
@@ -1067,12 +1084,11 @@ async function anotherService(): Promise<string> {
 
 /** A token of the same client for another person. */
 async function anotherToken(at: RunningAssistant): Promise<string> {
-  const account = await at.accounts.create({ email: EVE, name: 'Eve', password: PASSWORD });
+  const email = `eve-${randomUUID()}@example.com`;
+  const account = await at.accounts.create({ email, name: 'Eve', password: PASSWORD });
   await at.accounts.grant(account.id, 'mcp:tools');
-  return at.linkedToken('mcp:tools', at.linking, EVE);
+  return at.linkedToken('mcp:tools', at.linking, email);
 }
-
-const EVE = 'eve@example.com';
 
 /** The state with one change, and values that are not a state. */
 function forged(state: string): readonly unknown[] {
@@ -1161,7 +1177,10 @@ describe('mcp:audit', () => {
       });
     }
     expect(JSON.stringify(events)).not.toContain('hunter2');
+    const began = performance.now();
     await call('pay_mine', { amount: 5 }, { bearer: linked });
+    const { duration } = called().at(-1) as unknown as { readonly duration: number };
+    expect(duration).toBeLessThanOrEqual(Math.ceil(performance.now() - began));
     expect(called().at(-1)).toMatchObject({
       tool: 'pay_mine',
       clientId: assistant.linking.id,

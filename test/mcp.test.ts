@@ -39,7 +39,7 @@ let wrongBlocks: unknown = [];
 /** Reports progress of the call of `hasty` that has ended. */
 let reportLate: ToolCall['progress'] = async () => {};
 /** Lets the tool `patient` go on. */
-const answered = Promise.withResolvers<void>();
+let answered = Promise.withResolvers<void>();
 
 /** Ends the tool `opened`. */
 const close = Promise.withResolvers<void>();
@@ -1061,13 +1061,19 @@ describe('an MCP tool call', () => {
   });
   // @shows MCP-5.7
   test('writes an error thrown by the tool only to the log, and sends a ToolError to the caller', async () => {
-    const { result } = await answerOf(send(calling('broken')));
+    const id = randomUUID();
+    const { result } = await answerOf(send(calling('broken'), { headers: { 'X-Request-Id': id } }));
     expect(result).toEqual({
       content: [{ type: 'text', text: 'The tool failed.' }],
       isError: true,
     });
-    const log = path.join(assistant.application.storageDirectory, 'app.log');
-    expect(await readFile(log, 'utf8')).toContain('the oven is on fire');
+    const log = await readFile(
+      path.join(assistant.application.storageDirectory, 'app.log'),
+      'utf8',
+    );
+    const lines = log.split('\n').filter((line) => line.includes(id));
+    expect(lines).toEqual([expect.stringContaining('the oven is on fire')]);
+    expect(lines[0]).toContain('The tool broken failed');
     const told = await answerOf(send(calling('picky')));
     expect(told.result).toEqual({
       content: [{ type: 'text', text: 'Only on Sundays.' }],
@@ -1193,12 +1199,18 @@ describe('mcp:transport:streaming', () => {
     );
     expect(events).toMatchObject([
       {
+        jsonrpc: '2.0',
         method: 'notifications/progress',
         params: { progressToken: 7, progress: 1, total: 2, message: 'halfway' },
       },
       { method: 'notifications/progress', params: { progressToken: 7, progress: 2 } },
       { id: 1, result: { content: [{ type: 'text', text: 'done' }] } },
     ]);
+  });
+  test('set to true sends no progress to a caller that has not asked for it', async () => {
+    const bearer = await streaming.serviceToken();
+    const text = await (await send(calling('slow'), { bearer, at: streaming })).text();
+    expect(text.match(/^data: .{9}/gm)).toEqual(['data: {"result"']);
   });
   test.each([false, true])(
     'set to %j closes the connection after the response if the client requests it (RFC 9112 9.6)',
@@ -1231,6 +1243,7 @@ describe('mcp:transport:streaming', () => {
   });
   // @shows MCP-3.1
   test('set to true sends no progress for a call after its result, while others of the batch run', async () => {
+    answered = Promise.withResolvers<void>();
     const called = (name: string, id: number) =>
       request('tools/call', { name, _meta: { progressToken: id } }, id);
     const response = await send([called('hasty', 1), called('patient', 2)], {

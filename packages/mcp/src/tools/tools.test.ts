@@ -74,6 +74,11 @@ describe('a tool', () => {
     expect(registered({})?.resultProblem(1)).toBe(null);
   });
 
+  test('with an invalid schema fails with the error of the validator as the cause', () => {
+    const register = () => registered({ inputSchema: () => ({ type: 'object', required: 1 }) });
+    expect(register).toThrow(expect.objectContaining({ cause: expect.any(Error) as Error }));
+  });
+
   test.each(['a', 'A9_./-', 'x'.repeat(128)])('can have the name %j', (name) => {
     expect(registered({ name: () => name })?.name).toBe(name);
   });
