@@ -42,7 +42,7 @@ let reportLate: ToolCall['progress'] = async () => {};
 let answered = Promise.withResolvers<void>();
 
 /** Ends the tool `opened`. */
-const close = Promise.withResolvers<void>();
+let close = Promise.withResolvers<void>();
 
 /** Two equal objects, whose members replace what objects inherit. */
 const TWICE = [
@@ -1226,6 +1226,7 @@ describe('mcp:transport:streaming', () => {
   );
   // @shows MCP-8.14
   test('set to true sends data while a tool works, because proxies close silent connections', async () => {
+    close = Promise.withResolvers<void>();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
       const bearer = await streaming.serviceToken();
@@ -1473,7 +1474,7 @@ describe('a refused MCP request', () => {
     ],
     ['no linked account', {}, 'mcp_server_rpc', 401, 'This tool acts for an account'],
   ])('for %s writes one line to the log', async (name, sending, endpoint, error, detail) => {
-    const id = name.replaceAll(' ', '-');
+    const id = `${name.replaceAll(' ', '-')}-${randomUUID()}`;
     const response = await send(calling('orders'), {
       ...sending,
       headers: { ...('headers' in sending ? sending.headers : {}), 'X-Request-Id': id },
@@ -1589,10 +1590,11 @@ describe('registering MCP tools', () => {
       const { result } = await answerOf(send(request('tools/list')));
       return (result as { tools: { name: string }[] }).tools.map(({ name }) => name);
     };
-    expect(await names()).not.toContain('later');
-    tools.register(toolNamed('later', () => 'here'));
-    expect(await names()).toContain('later');
-    expect((await answerOf(send(calling('later')))).result).toMatchObject({
+    const later = `later-${randomUUID()}`;
+    expect(await names()).not.toContain(later);
+    tools.register(toolNamed(later, () => 'here'));
+    expect(await names()).toContain(later);
+    expect((await answerOf(send(calling(later)))).result).toMatchObject({
       content: [{ text: 'here' }],
     });
   });
