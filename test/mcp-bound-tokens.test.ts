@@ -1,5 +1,6 @@
 // @engines sqlite: the database makes no difference
-import type { ToolInterface } from '@portico/mcp';
+import { randomUUID } from 'node:crypto';
+import { mcpServerOf, type ToolInterface, type UserToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { newDpopKey } from './support/dpop.ts';
@@ -21,18 +22,27 @@ const progressing: ToolInterface = {
   },
 };
 
+const mine: UserToolInterface = {
+  name: () => 'mine',
+  description: () => 'Acts for a person',
+  inputSchema: () => ({ type: 'object' }),
+  personal: true,
+  handle: () => null,
+};
+
 const key = newDpopKey();
 let assistant: RunningAssistant;
 let bound: string;
 
 beforeAll(async () => {
   assistant = await startAssistant({
-    tools: [progressing],
+    tools: [progressing, mine],
     config: {
       oauth_server: { dpop: 'accept' },
       mcp: {
         protocol_versions: [STATELESS, '2025-11-25', '2025-03-26'],
         transport: { streaming: true },
+        allowed_origins: ['https://page.example'],
       },
     },
   });
@@ -115,4 +125,49 @@ test('an MCP request of 2026-07-28 needs one DPoP proof, and no earlier session'
     id: 1,
     result: { resultType: 'complete', content: [{ text: 'done' }] },
   });
+});
+
+// @shows MCP-8.4
+test('without mcp:oauth:challenge, an MCP tool that is refused challenges only a bound token', async () => {
+  const refused = async (authorization: Readonly<Record<string, string>>) => {
+    const { status, headers } = await fetch(assistant.resource, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        'MCP-Protocol-Version': '2025-11-25',
+        ...authorization,
+      },
+      body: JSON.stringify({ ...call(1), params: { name: 'mine', arguments: {} } }),
+    });
+    return [status, headers.get('www-authenticate')];
+  };
+  expect(await refused(boundHeaders(key, 'POST', assistant.resource, bound))).toEqual([
+    401,
+    expect.stringMatching(/^DPoP error="invalid_token"/),
+  ]);
+  const bearer = await assistant.serviceToken();
+  expect(await refused({ Authorization: `Bearer ${bearer}` })).toEqual([401, null]);
+});
+
+// @shows MCP-8.21
+test('a page may send a DPoP proof to the MCP endpoint', async () => {
+  const allowed = async () => {
+    const { headers } = await fetch(assistant.resource, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://page.example' },
+    });
+    return headers.get('access-control-allow-headers');
+  };
+  const expected =
+    'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, DPoP';
+  expect(await allowed()).toBe(expected);
+  // A tool that clients cannot call in 2026-07-28 changes nothing.
+  const properties = { a: { type: 'string', 'x-mcp-header': 'not a name' } };
+  mcpServerOf(assistant.application).tools.register({
+    ...progressing,
+    name: () => `wrong-${randomUUID()}`,
+    inputSchema: () => ({ type: 'object', properties }),
+  });
+  expect(await allowed()).toBe(expected);
 });

@@ -190,7 +190,7 @@ describe('a 403 challenge of MCP', () => {
   // @shows MCP-8.20
   test('contains the scopes of all tools if one body calls several', async () => {
     const token = await assistant.linkedToken();
-    const body = [message('pay'), { ...message('orders'), id: 2 }];
+    const body = ['pay', 'orders', 'service_status'].map((tool, id) => ({ ...message(tool), id }));
     const [status, challenge] = await challengeOf(
       post(body, token, { 'MCP-Protocol-Version': '2025-03-26' }),
     );
@@ -260,18 +260,50 @@ describe('a 403 challenge of MCP', () => {
       const { client, secret } = await several.server.clients.create({
         name: 'A host',
         redirectUris: [REDIRECT_URI],
-        scopes,
+        scopes: [...scopes, 'profile'],
       });
+      const host = { id: client.id, secret: secret ?? '' };
+      const none = await several.linkedToken('profile', host);
       const [first, second] = await Promise.all(
-        scopes.map((scope) => several.linkedToken(scope, { id: client.id, secret: secret ?? '' })),
+        scopes.map((scope) => several.linkedToken(scope, host)),
       );
       const answered = async (bearer = '') =>
         challengeOf(post(message('of_the_person'), bearer, {}, several.resource));
       expect(await answered(first)).toEqual([200, null]);
       expect(await answered(second)).toEqual([403, expect.stringContaining('scope="mcp:tools"')]);
+      await several.accounts.deny(ada, 'mcp:orders');
+      expect(await answered(none)).toEqual([
+        403,
+        expect.stringContaining('scope="mcp:tools mcp:orders"'),
+      ]);
+      await several.accounts.deny(ada, 'mcp:tools');
+      expect(await answered(none)).toEqual([403, null]);
     } finally {
       await several.close();
     }
+  });
+
+  test('contains the scopes of the resource for a service that has none of them', async () => {
+    const { client, secret } = await assistant.server.clients.create({
+      name: 'Robot',
+      grants: ['client_credentials'],
+      scopes: ['mcp:orders'],
+    });
+    const { access_token: bearer } = (await (
+      await fetch(`${assistant.url}/oauth/token`, {
+        method: 'POST',
+        headers: { Authorization: basic({ id: client.id, secret: secret ?? '' }) },
+        body: new URLSearchParams({ grant_type: 'client_credentials' }),
+      })
+    ).json()) as { readonly access_token: string };
+    const refused = await call('service_status', bearer);
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      403,
+      `Bearer error="insufficient_scope", ${metadata()}, scope="mcp:tools"`,
+    ]);
+    expect(await refused.json()).toMatchObject({
+      error: { message: 'The token has no scope of this resource.' },
+    });
   });
 
   test('is not sent to a page of a foreign origin', async () => {

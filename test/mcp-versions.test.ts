@@ -1194,7 +1194,7 @@ describe('mcp:audit', () => {
   test('set to true records no event for a request that calls no tool', async () => {
     const before = called().length;
     await send('tools/list');
-    await call('no_such_tool');
+    expect((await call('no_such_tool')).error?.code).toBe(-32_602);
     await call('pay_mine', { amount: 5 });
     await call('noted', {}, { headers: { 'Mcp-Name': 'pay' } });
     expect(called().length).toBe(before);
