@@ -650,7 +650,10 @@ describe('older MCP versions at the same endpoint', () => {
 
   // @shows MCP-15.1
   test('get an error that lists 2026-07-28 if this is the only version offered', async () => {
-    const alone = await startAssistant({ config: { mcp: { protocol_versions: [STATELESS] } } });
+    const alone = await startAssistant({
+      tools: TOOLS,
+      config: { ...FAR, mcp: { protocol_versions: [STATELESS] } },
+    });
     try {
       const bearer = await alone.serviceToken();
       const params = {
@@ -674,6 +677,13 @@ describe('older MCP versions at the same endpoint', () => {
       }
       expect((await post([{ jsonrpc: '2.0', id: 1, method: 'ping' }], at)).status).toBe(400);
       expect((await call('service_status', {}, at)).status).toBe(200);
+      const { result } = await call('pay', { amount: 5 }, at);
+      const inputResponses = { confirm: { action: 'accept', content: { ok: true } } };
+      const answers = { requestState: result?.['requestState'], inputResponses };
+      expect((await call('pay', { amount: 5 }, { ...at, with: answers })).result).toMatchObject({
+        resultType: 'complete',
+        structuredContent: { paid: { amount: 5 } },
+      });
     } finally {
       await alone.close();
     }
