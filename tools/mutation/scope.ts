@@ -489,6 +489,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/mcp/src/tools/tool-result.test.ts',
       'packages/mcp/src/tools/tool-questions.test.ts',
       'packages/mcp/src/refusal.test.ts',
+      'packages/mcp/src/features.test.ts',
+      'packages/mcp/src/plugin.test.ts',
       'packages/mcp/src/challenges.test.ts',
       'packages/mcp/src/origins.test.ts',
       'test/mcp.test.ts',
