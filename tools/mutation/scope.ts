@@ -477,6 +477,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/mcp/src/protocol/messages.test.ts',
       'packages/mcp/src/call-limit.test.ts',
       'packages/mcp/src/protocol/protocol-types.test.ts',
+      'packages/mcp/src/protocol/stateless.test.ts',
+      'packages/mcp/src/protocol/protocol.test.ts',
       'packages/mcp/src/tools/json-schema.test.ts',
       'packages/mcp/src/tools/unique-items.test.ts',
       'packages/mcp/src/tools/time-limit.test.ts',

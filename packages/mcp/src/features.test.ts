@@ -89,7 +89,7 @@ describe('features', () => {
         uses: (params?: object) => (params === undefined ? null : { used, refusals }),
         answer: (params?: object) => ({ result: { params: params ?? null } }),
       },
-      pong: { type: 'PingRequest', answer: () => ({ result: {} }) },
+      pong: { type: 'JSONRPCRequest', answer: () => ({ result: {} }) },
     };
     const contributions = new Contributions(NO_CONTEXT, [
       feature('none', {}),
