@@ -12,16 +12,13 @@ export interface AccessLasts {
   readonly time: string;
 }
 
-/** The lifetimes of tokens, in seconds. */
+/** In seconds. */
 export interface TokenLifetimes {
   readonly access_token_ttl: number;
   readonly refresh_token_ttl: number;
 }
 
-/**
- * Returns how long the client keeps its access. If the client gets no refresh tokens, this is the
- * lifetime of one access token.
- */
+/** Without refresh tokens, access lasts as long as one access token. */
 export function accessLasts(
   { grants }: Client,
   lifetimes: TokenLifetimes,
@@ -36,7 +33,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The units of time, from largest to smallest. */
+/** From largest to smallest. */
 const UNITS = [
   ['day', DAY],
   ['hour', HOUR],
@@ -44,15 +41,12 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-/**
- * Formats a length of time in seconds as text, for example "30 days", "1 hour" or "90 minutes". The
- * text is never longer than the actual time.
- */
+/** Formats seconds as text, for example "30 days", "1 hour" or "90 minutes". Rounds down. */
 function durationText(seconds: number, locale: string): string {
   const whole = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[3];
   const rounded = UNITS.find(([, length]) => seconds >= 2 * length) ?? whole;
-  // Choose the largest unit that divides the time exactly. But if an even larger unit fits into the
-  // time at least twice, use that unit and round down.
+  // Choose the largest unit that divides the time exactly. But if an even larger unit fits at least
+  // twice, use this larger unit and round down.
   const [unit, length] = whole[1] >= rounded[1] ? whole : rounded;
   const count = Math.floor(seconds / length);
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);

@@ -1,18 +1,15 @@
 import type { Authentication } from '../host/host.ts';
 import { CLOCKS_DIFFER, type Server } from '../server.ts';
 
-/** What the host knows about when and how the user authenticated. */
 export interface KnownAuthentication extends Omit<Authentication, 'at'> {
-  /**
-   * The time when the user authenticated, in milliseconds since 1970. It is never in the future.
-   */
+  /** The time of authentication, in milliseconds since 1970. Never in the future. */
   readonly at: number;
 }
 
 /**
  * Asks the host when and how the signed-in user authenticated. Returns null if the host does not
- * know, or if the time is so far in the future that it proves nothing. Throws if the host returns
- * an invalid value.
+ * know. Also returns null for a time far in the future, which proves nothing. Throws for an invalid
+ * value.
  */
 export async function findAuthentication(
   { host, clock }: Server,

@@ -21,20 +21,18 @@ import {
 } from './request-parameters.ts';
 
 /**
- * The checks of an authorization request whose client and redirect URI are valid. If a check
- * rejects a request from a browser, the server sends the error to the redirect URI. If the client
- * sent the request directly, it gets the error in the response.
+ * The checks of an authorization request whose client and redirect URI are valid. The server
+ * redirects their errors to the redirect URI. A client that sent the request directly gets the
+ * error in the response.
  */
 
-/** What the checks use: the server, and what its features add to authorization requests. */
 export interface CheckContext {
   readonly server: Server;
   readonly additions: AuthorizationAdditions;
 }
 
 /**
- * A check. It returns what it has found, or throws an OAuthError to reject the request. `found`
- * contains the results of earlier checks.
+ * Returns what it found, or throws an OAuthError. `found` contains the results of earlier checks.
  */
 type Run = (
   request: RequestToCheck,
@@ -42,7 +40,7 @@ type Run = (
   found: Findings,
 ) => ReturnType<RequestCheck>;
 
-/** Creates a check that can only reject a request, and returns no results. */
+/** Creates a check that returns no results. */
 function refuses(check: (request: RequestToCheck, context: CheckContext) => void): Run {
   return (request, context) => {
     check(request, context);
@@ -50,18 +48,14 @@ function refuses(check: (request: RequestToCheck, context: CheckContext) => void
   };
 }
 
-/** The ways in which an authorization request can reach the server. */
 type Ways = readonly ('browser' | 'direct')[];
 
-/** The check applies only to requests from browsers: GET and POST to /oauth/authorize. */
+/** GET and POST to /oauth/authorize. */
 const BROWSER = ['browser'] as const;
-/**
- * The check applies to requests from browsers, and to requests that clients send directly to the
- * server.
- */
+/** Also requests that clients send directly to the server. */
 const BOTH = ['browser', 'direct'] as const;
 
-/** All checks, in the order in which they run. Each one lists the ways for which it runs. */
+/** In the order in which they run. */
 const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   [
     'repeated-parameters',
@@ -100,10 +94,7 @@ const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   ],
 ];
 
-/**
- * Runs all checks in order, and returns their results. Throws the OAuthError of the first check
- * that rejects the request.
- */
+/** Throws the OAuthError of the first check that refuses the request. */
 export async function runChecks(request: RequestToCheck, context: CheckContext): Promise<Findings> {
   const { checks: replaced } = context.additions.reading;
   let found: Findings = { codeChallenge: '', thumbprint: null, audience: null, scopes: [] };
@@ -115,23 +106,17 @@ export async function runChecks(request: RequestToCheck, context: CheckContext):
   return found;
 }
 
-/** Whether there is a check with this name. Features can replace checks by their names. */
+/** Features can replace checks by their names. */
 export function isCheck(name: string): boolean {
   return CHECKS.some(([each]) => each === name);
 }
 
-/**
- * Returns the names of the request parameters that features add. This includes the parameter that
- * names a key.
- */
+/** Returns the request parameters that features add, including the one that names a key. */
 export function furtherParameters({ binding, reading }: AuthorizationAdditions): readonly string[] {
   return binding === null ? reading.parameters : [binding.parameter, ...reading.parameters];
 }
 
-/**
- * Returns the name of the request parameter that binds the authorization code to a key, or null if
- * codes are not bound to keys.
- */
+/** The request parameter that binds the code to a key. Null if codes are not bound to keys. */
 function keyParameter({ additions }: CheckContext): string | null {
   return additions.binding?.parameter ?? null;
 }
@@ -140,10 +125,7 @@ function getKey(parameters: Parameters, name: string | null): string | null {
   return name === null ? null : requireThumbprint(parameters, name);
 }
 
-/**
- * Returns the scopes that the client requests and may get. Throws an OAuthError to reject the
- * request.
- */
+/** Returns the scopes that the client requests and may get. Throws an OAuthError to refuse. */
 export async function grantableScopes(
   { parameters, client }: Pick<RequestToCheck, 'parameters' | 'client'>,
   { server, additions }: CheckContext,
@@ -185,7 +167,6 @@ const REFUSAL = {
   detail: 'these scopes are unknown, or not registered for this client',
 };
 
-/** Returns the error texts for a server with configured resources. */
 function refusalAt(audience: string | null): typeof REFUSAL {
   return {
     refusal:
@@ -198,9 +179,8 @@ function refusalAt(audience: string | null): typeof REFUSAL {
 }
 
 /**
- * Returns the requested scopes, without those that the server drops for this client. If the
- * parameter `scope` is missing, returns all scopes that the client may have at this resource,
- * except `openid`.
+ * Returns the requested scopes, without the ones that the server drops for this client. Without
+ * `scope`, returns all scopes of the client at this resource, except `openid`.
  */
 function requireScope(
   parameters: Parameters,
@@ -218,9 +198,8 @@ function requireScope(
 }
 
 /**
- * Returns the scopes. If no key can sign the ID token, removes `openid` or rejects the request.
- * This happens before the consent page, because users must not consent to an ID token that the
- * server cannot issue.
+ * Removes `openid` or refuses the request if no key can sign the ID token. This happens before the
+ * consent page: users must not allow what the server cannot issue.
  */
 async function signable(
   scopes: readonly string[],

@@ -17,28 +17,23 @@ import { responseTo, type AuthorizationResponse } from './response.ts';
 import type { SavedRequests } from './saved-requests.ts';
 import { chosenScopes, isPartAllowed, type IsChecked } from './scope-choices.ts';
 
-/**
- * The result of an answer: the response to the client, or a page of the host that the person must
- * visit first.
- */
+/** The response to the client, or a page of the host that the person must visit first. */
 export type Completed =
   | { readonly response: AuthorizationResponse }
   | { readonly page: HostPage; readonly pending: ConsentRequest };
 
-/** The data for an authorization that a person is allowing. */
 interface Allowing {
   readonly pending: ConsentRequest;
   readonly client: Client;
   readonly visitor: Visitor;
   readonly scopes: readonly string[];
   readonly prior: PriorAuthorization | null;
-  /** The id for the new authorization. */
   readonly id: string;
   readonly code: string;
   readonly now: number;
 }
 
-/** Records what people answer on the consent page, and responds to the client (AS-8). */
+/** Records answers from the consent page, and responds to the client (AS-8). */
 export class ConsentAnswers {
   readonly #server: Server;
   readonly #additions: AuthorizationAdditions;
@@ -63,9 +58,9 @@ export class ConsentAnswers {
   /**
    * Records the visitor's first decision, and responds to the client.
    *
-   * If the visitor sends the same decision again within the lifetime of the code, redirects to the
-   * client again. If the person must first visit a page of the host, returns this page and records
-   * nothing. Throws a page error if the visitor has no consent request to answer.
+   * The visitor may send the same decision again within the lifetime of the code. The client then
+   * gets another response. If the person must first visit a page of the host, returns this page and
+   * records nothing. Throws a page error if the visitor has no consent request to answer.
    */
   async complete(
     requestId: string,
@@ -81,8 +76,7 @@ export class ConsentAnswers {
     if ('page' in step) return { page: step.page, pending };
     const response = await this.#answerFirst({ ...pending, ...step }, visitor, allow, isChecked);
     if (response !== null) return { response };
-    // The person clicked twice. In the meantime, the request of the other click has recorded the
-    // decision.
+    // The person clicked twice, and the other click has recorded the decision.
     const answered = await this.#saved.requireOwn(requestId, visitor);
     const meanwhile = await this.#answerAgain(answered, visitor, allow, isChecked);
     if (meanwhile === null) throw await this.#saved.endedMeanwhile(requestId, visitor);
@@ -109,7 +103,6 @@ export class ConsentAnswers {
     return this.#answerFirst({ ...pending, ...step }, visitor, true, isChecked, prior);
   }
 
-  /** Finds out whether the person must visit a page of the host before the answer is recorded. */
   async #confirm(pending: ConsentRequest, { request }: Visitor): Promise<ConfirmedStep> {
     const { interaction } = this.#additions;
     return interaction?.confirm(pending, request) ?? { details: pending.details };
@@ -137,7 +130,7 @@ export class ConsentAnswers {
     const person = visitor.user.reference;
     const held = allow ? (await this.#scopes.ofSaved(pending, client, person)).scopes : [];
     const chosen = chosenScopes(pending, held, isChecked);
-    // Without a page, the person sees no scopes that the client did not request.
+    // Without a page, the person saw no scopes that the client did not request.
     const scopes = prior === null ? chosen : intersectScopes(chosen, pending.scopes);
     const now = clock();
     const id = orderedIdentifier(now);
@@ -149,12 +142,10 @@ export class ConsentAnswers {
     const noted = allowed === null ? null : this.#lastUse.recordAllowed(client);
     if (noted !== null) {
       await noted;
-      // Check again that the client has the redirect URI that the person saw, because a client can
-      // change its redirect URIs until its first use.
+      // Check the redirect URI again. A client can change its redirect URIs until its first use.
       await this.#saved.requireClient(pending);
     }
-    // Call the features before the answer is stored. If one of them throws, the consent request
-    // stays open.
+    // Call the features first. If one of them throws, the consent request stays open.
     if (prior === null) {
       for (const receive of this.#additions.consentAnswered)
         await receive(pending, allowed?.family.scopes ?? []);
@@ -180,10 +171,11 @@ export class ConsentAnswers {
 
   /**
    * Responds to a visitor who sends the same decision again. After a double click, the browser
-   * waits only for the second response. If the authorization code has not been used, replaces it,
-   * so that only one code is valid. If it has been used, responds with an error. Returns null if
-   * there is no earlier decision, if it was different or too long ago, or if no authorization with
-   * these scopes is active.
+   * waits only for the second response.
+   *
+   * Replaces an unused code, so that only one code is valid. Responds with an error if the code was
+   * used. Returns null for another decision, for one that is too old, or if the authorization has
+   * ended or has other scopes.
    */
   async #answerAgain(
     saved: ConsentRequest,
@@ -201,8 +193,8 @@ export class ConsentAnswers {
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId } = saved;
     const person = visitor.user.reference;
-    // If the person's permissions have changed or the person has checked other boxes, these scopes
-    // differ from those of the first answer. `replaceCode` then finds no authorization.
+    // These scopes can differ from the first answer, for example if the person checked other boxes.
+    // `replaceCode` then finds no authorization.
     const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
     const scopes = chosenScopes(saved, held, isChecked);
     const code = newCode(id);
@@ -214,7 +206,7 @@ export class ConsentAnswers {
     return replaced === 'used' ? codeUsed(saved, client) : responseTo(saved, client, { code });
   }
 
-  /** Returns the authorization that the person allows, and its code. Does not store them. */
+  /** Returns the authorization that the person allows, with its code. Stores nothing. */
   async #authorization(allowing: Allowing): Promise<NewAuthorization> {
     const { pending, client, visitor, scopes, prior, id, code, now } = allowing;
     const { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint } = pending;
@@ -233,9 +225,7 @@ export class ConsentAnswers {
     };
   }
 
-  /**
-   * Returns the given details together with those of features. Returns undefined if there are none.
-   */
+  /** Adds the details of features. Returns undefined if there are no details. */
   async #details(
     before: ConsentRequest['details'],
     allowed: AllowedAuthorization,
@@ -248,7 +238,7 @@ export class ConsentAnswers {
     return details;
   }
 
-  /** Returns the lifetime of an authorization code for this client, in seconds. */
+  /** In seconds. */
   #codeLifetime(client: Client): number {
     const { config, profiles } = this.#server;
     return Math.min(config.code_ttl, profiles.of(client)?.longestCode ?? config.code_ttl);

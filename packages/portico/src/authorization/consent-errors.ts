@@ -1,21 +1,16 @@
 import { page } from '../pages/words.ts';
 import { AuthorizationPageError } from '../errors.ts';
 
-/** Error pages for consent requests that cannot be shown or answered. */
-
 /**
- * Returns an error page for a visitor who cannot answer the consent request. The visitor may not be
- * the user who started the request, so the page does not say what happened to it. `detail` is for
- * the log. Only in development, the page shows it too.
+ * Returns an error page for a visitor who cannot answer the consent request. This visitor may be a
+ * stranger, so the page does not say what happened to the request. The page shows `detail` only in
+ * development.
  */
 export function notAnswerable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.not_answerable'), detail);
 }
 
-/**
- * Returns the error page for a user who opens a consent request that they have already answered in
- * this browser (AS-8.9).
- */
+/** Returns the error page for a user who has already answered in this browser (AS-8.9). */
 export function answeredBefore(
   outcome: 'allowed' | 'denied',
   accessPath: string,
@@ -29,10 +24,7 @@ export function answeredBefore(
   });
 }
 
-/**
- * Returns the error page for a submitted consent form that is incomplete, or whose CSRF token does
- * not match this request and browser session.
- */
+/** Returns the error page for an incomplete consent form, or for a wrong CSRF token. */
 export function notAccepted(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.answer_not_accepted'), detail);
 }

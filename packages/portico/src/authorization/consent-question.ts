@@ -7,7 +7,6 @@ import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../s
 import { intersectScopes } from '../tokens/scopes.ts';
 import type { ScopesToAsk } from './grantable-scopes.ts';
 
-/** What the consent page asks the person. */
 export interface ConsentQuestion {
   readonly requestId: string;
   readonly client: Client;
@@ -15,25 +14,21 @@ export interface ConsentQuestion {
   /** The scopes that the person may grant. Never empty. */
   readonly scopes: readonly string[];
   /**
-   * The scopes in `scopes` that the person has allowed this client before. Always empty, unless
-   * clients may request the resource's scopes step by step.
+   * The scopes in `scopes` that the person has allowed before. Always empty, unless clients may
+   * request the resource's scopes step by step.
    */
   readonly grantedBefore: readonly string[];
-  /** The scopes that the person can check or uncheck. Undefined if there is nothing to choose. */
+  /** Undefined if there is nothing to choose. */
   readonly choices: ChoosableScopes | undefined;
-  /** The label of the requested resource. Null if it has no label. */
+  /** The resource's label. Null if it has none. */
   readonly resource: string | null;
   readonly redirectUri: string;
   readonly csrfToken: string;
 }
 
-/**
- * An authorization request, with the scopes that the person can choose and the details to store
- * with the authorization.
- */
 export type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices' | 'details'>;
 
-/** Returns the question for this request, with a CSRF token for the consent form. */
+/** Returns the question, with a CSRF token for the consent form. */
 export function askConsent(
   { resources }: Server,
   { redirectUri, audience, choices }: AskedRequest,
@@ -59,18 +54,12 @@ export function askConsent(
   };
 }
 
-/**
- * Whether the CSRF token was issued for this request's consent form in this visitor's browser
- * session.
- */
+/** Returns true if the CSRF token is for this request and this browser session. */
 export function isConsentToken(csrfToken: string, requestId: string, visitor: Visitor): boolean {
   return isFormToken(csrfToken, visitor, ...getForm(requestId));
 }
 
-/**
- * Returns what the CSRF token is bound to: the form's name and the request. Each consent page has a
- * separate token, because several can be open at the same time (AS-8.3).
- */
+/** Each consent page has its own CSRF token. Several can be open at the same time (AS-8.3). */
 function getForm(requestId: string): readonly string[] {
   return ['oauth/consent', requestId];
 }

@@ -15,25 +15,20 @@ import type { AuthorizationResponse } from './response.ts';
 import type { SavedRequests } from './saved-requests.ts';
 import { isOpened, notSilent } from './silent-requests.ts';
 
-/**
- * The result of a consent request: the question for the consent page, or a response if there is
- * nothing to ask.
- */
+/** The question for the consent page, or a response if there is nothing to ask. */
 export type Presented =
   { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
 
-/** Options for a new consent request. */
 interface BeginningConsent {
-  /** The id that the request had before the person signed in. Defaults to a new id. */
+  /** The id that the request had before sign-in. Defaults to a new id. */
   readonly requestId?: string | undefined;
-  /** The details to store with the authorization. */
   readonly details?: ConsentRequest['details'];
 }
 
 /**
- * Asks a person for consent (AS-8). When the person first sees the request, the server saves it
- * under the hash of its opaque id. The saved request is tied to this person, their browser session,
- * and the scopes that they saw.
+ * Asks a person for consent (AS-8). Before it shows the page, the server saves the request under a
+ * hash of its id. The saved request is bound to this person, their browser session, and the scopes
+ * that they saw.
  */
 export class Consent {
   readonly #server: Server;
@@ -56,10 +51,7 @@ export class Consent {
     this.#answers = answers;
   }
 
-  /**
-   * Saves the request for this visitor and returns the question, or a response if there is nothing
-   * to ask.
-   */
+  /** Saves the request for this visitor. Returns a response if there is nothing to ask. */
   async begin(
     request: AuthorizationRequest,
     client: Client,
@@ -82,9 +74,9 @@ export class Consent {
       const response = await this.#answers.completeWithPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
-    // There are two possibilities. Either the person opened the same page twice, and the other page
-    // saved the request first. Or the server cannot use the earlier authorization, for example
-    // because it has ended, or because the person must first visit a page of the host.
+    // Either the person opened the page twice, and the other page saved the request first. Or the
+    // earlier authorization cannot be used: it has ended, or the person must first visit a page of
+    // the host.
     const presented = await this.present(requestId, visitor);
     if (presented === null)
       throw notAnswerable('the consent request was removed before its page could be shown');
@@ -94,9 +86,8 @@ export class Consent {
   }
 
   /**
-   * Saves a request that is answered with an error before it is shown, so that it cannot be shown
-   * or answered again. Throws a page error if it was already shown to another person or in another
-   * browser.
+   * Saves a request that the server refuses without showing it. It can then no longer be shown or
+   * answered. Throws a page error if it was already shown to another person or in another browser.
    */
   async close(
     request: AuthorizationRequest,
@@ -110,9 +101,8 @@ export class Consent {
   }
 
   /**
-   * Returns an earlier authorization in which the person has already allowed all of these scopes.
-   * Returns null if no such authorization can be used, or if the browser did not open this URL as
-   * a page.
+   * Returns an earlier authorization that covers all of these scopes. Returns null if there is no
+   * usable one, or if the browser did not open this URL as a page.
    */
   async #findPrior(
     asked: AuthorizationRequest,
@@ -126,8 +116,8 @@ export class Consent {
   }
 
   /**
-   * Saves a request. The person must answer within `consent_ttl` seconds. Returns null if a request
-   * with this id already exists.
+   * The person must answer within `consent_ttl` seconds. Returns null if a request with this id
+   * exists.
    */
   async #save(
     request: AskedRequest & Partial<Pick<ConsentRequest, 'outcome'>>,
@@ -153,9 +143,8 @@ export class Consent {
   }
 
   /**
-   * Shows a saved request to this visitor again, or returns a response if the server must not show
-   * it. Returns null if no request with this id was saved. Throws a page error if the request has
-   * expired, or if the visitor cannot answer it in this browser.
+   * Shows a saved request again, or returns a response instead. Returns null if no request has this
+   * id. Throws a page error if the request has expired, or if this visitor may not answer it here.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
     const { store, clock } = this.#server;

@@ -3,22 +3,21 @@ import type { Sealer, Server } from '../server.ts';
 import { derivedKey, openText, randomToken, sealText } from '../crypto.ts';
 
 /**
- * How long each key encrypts new data: thirty days, in milliseconds. Time is divided into numbered
- * periods, and each period has one key. All processes therefore use the same key at the same time.
+ * How long each key encrypts new data: thirty days, in milliseconds. Each numbered period has one
+ * key. So all processes use the same key at the same time.
  */
 const PERIOD = 30 * 86_400_000;
 /**
- * How far ahead the clock of another process may be, in milliseconds. A process whose clock is
- * ahead may already use the key of the next period.
+ * How far ahead the clock of another process may be, in milliseconds. Such a process may already
+ * use the next key.
  */
 const CLOCKS_DIFFER = 300_000;
 
 const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
 /**
- * Encrypts data that browsers store for this server. Decrypts only data that this server encrypted
- * under the same name. The first process that needs a key creates it and stores it for all
- * processes.
+ * Encrypts data that browsers store. Decrypts it only under the same name. The first process that
+ * needs a key creates it and stores it for all processes.
  */
 export class CookieSealer implements Sealer {
   readonly #store: CookieKeyRecords;
@@ -28,7 +27,7 @@ export class CookieSealer implements Sealer {
 
   /**
    * `lifetime` is how long encrypted data must stay readable, in milliseconds. The store keeps each
-   * key for at least this long after the key's last use.
+   * key for at least as long after its last use.
    */
   constructor(store: CookieKeyRecords, clock: () => number, lifetime: number) {
     this.#store = store;
@@ -52,7 +51,7 @@ export class CookieSealer implements Sealer {
     return key === null ? null : openText(keyFor(key, name), name, text);
   }
 
-  /** Returns the number of the period that contains the time `milliseconds` from now. */
+  /** Returns the number of the period `milliseconds` from now. */
   #periodIn(milliseconds: number): number {
     return Math.floor((this.#clock() + milliseconds) / PERIOD);
   }
@@ -73,8 +72,7 @@ export class CookieSealer implements Sealer {
   }
 
   async #openingKey(period: number): Promise<string | null> {
-    // Anyone can send any period number. Look up a key only if data from its period could still be
-    // valid.
+    // Anyone can send any period number. Read only keys whose data can still be valid.
     if (period < this.#periodIn(-this.#lifetime) || period > this.#periodIn(CLOCKS_DIFFER))
       return null;
     const key = this.#known.get(period);
@@ -121,10 +119,7 @@ export class Sealing {
   }
 }
 
-/**
- * Returns a separate key for each name. An IV then only has to be unique among the texts that are
- * encrypted under the same name.
- */
+/** Returns a separate key for each name. IVs then only have to be unique within a name. */
 function keyFor(key: string, name: string): Uint8Array {
   return derivedKey(Buffer.from(key, 'base64url'), `portico/cookie/${name}`);
 }

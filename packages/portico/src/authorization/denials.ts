@@ -4,11 +4,7 @@ import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
-/**
- * Builds the `access_denied` responses of the authorization endpoint (RFC 6749 section 4.1.2.1).
- */
-
-/** Returns the response for a person who has no permission for any of the requested scopes. */
+/** Returns the response for a person who may grant none of the requested scopes. */
 export function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,
@@ -19,8 +15,8 @@ export function nothingHeld(request: AuthorizationRequest, client: Client): Auth
 }
 
 /**
- * Returns the response for a person who denied the request, or who allowed it but can no longer
- * grant any of its scopes or selected none of them.
+ * Returns the response for a person who denied the request. Also for a person who selected no
+ * scope, or who may no longer grant any.
  */
 export function notAllowed(
   request: ConsentRequest,
@@ -32,10 +28,7 @@ export function notAllowed(
   return denied(request, client, 'The person did not allow it.', detail);
 }
 
-/**
- * Returns the response for a person who allows a request again after the client has already used
- * its authorization code.
- */
+/** Returns the response for a person who allows a request again after the code was used. */
 export function codeUsed(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,

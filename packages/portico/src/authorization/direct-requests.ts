@@ -5,34 +5,27 @@ import type { Parameters } from '../parameters.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Stores authorization requests that clients send directly to the server. The browser later sends
- * only a reference to the stored request. A feature implements this interface.
+ * Stores authorization requests that clients send directly to the server. The browser then sends
+ * only a reference. A feature implements this interface.
  */
 export interface DirectRequests {
   /**
-   * Returns the id of the stored request that these parameters refer to. Returns null if they do
-   * not refer to a request on this server. Throws a page error if the reference is not valid, or if
-   * they contain more than one reference.
+   * Returns the id of the stored request that these parameters refer to. Returns null if they
+   * contain no reference to a request on this server. Throws a page error for an invalid reference,
+   * or for several.
    */
   idOf(parameters: Parameters): string | null;
   /**
    * Returns the stored request. Returns null if the request was used, has expired or never existed.
    */
   find(requestId: string): Promise<SentParameters | null>;
-  /** Removes the stored request, so that it cannot be used again. */
   end(requestId: string): Promise<void>;
 }
 
-/**
- * Returns an error if this client must send its authorization requests directly to the server.
- * Returns null if the client may send them through the browser.
- */
+/** Returns an error if this client may not send its authorization requests through the browser. */
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
-/**
- * Returns the first error that one of the `refusals` returns. Returns null if this client may send
- * its requests through the browser.
- */
+/** Returns the first error that one of the `refusals` returns, or null. */
 export function getIndirectRefusal(
   client: ClientDemands,
   refusals: readonly IndirectRefusal[],
@@ -44,10 +37,7 @@ export function getIndirectRefusal(
   return null;
 }
 
-/**
- * Returns the error page for a browser that sends a reference that is not valid, or that refers to
- * an unknown, used or expired request.
- */
+/** Returns the error page for a reference that is invalid, unknown, used or expired. */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

@@ -7,13 +7,12 @@ import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
 import type { AuthorizationAdditions } from './additions.ts';
 import { addedScopes, choicesFor, usableScopes } from './scope-choices.ts';
 
-/** The scopes to show on the consent page. */
 export interface ScopesToAsk {
   /** The scopes that the person may grant. */
   readonly scopes: readonly string[];
   /**
-   * The scopes that the person has already allowed this client for this resource. Always empty,
-   * unless clients may request the resource's scopes step by step.
+   * The scopes that the person has allowed before. Always empty, unless clients may request the
+   * resource's scopes step by step.
    */
   readonly before: readonly string[];
 }
@@ -30,10 +29,7 @@ export class GrantableScopes {
     this.#resources = resources;
   }
 
-  /**
-   * Returns the scopes to show on the consent page for a new request, and which of them the person
-   * can choose.
-   */
+  /** Returns the scopes for the consent page of a new request. */
   async ofNew(
     request: AuthorizationRequest,
     client: Client,
@@ -42,7 +38,7 @@ export class GrantableScopes {
     const before = await this.#allowedBefore(client, person, request.audience);
     const { scopeChoices, binding } = this.#additions;
     const earlier = before.filter(isKept);
-    // A client that always proves a key does so without naming the key in the request.
+    // A client that always proves a key need not name the key in the request.
     const isProver = binding?.offer.required === true || client.dpopBoundAccessTokens;
     const kept = isProver ? earlier : usableScopes(earlier, request, binding);
     const wanted = kept.length === 0 ? request.scopes : union(request.scopes, kept);
@@ -58,16 +54,12 @@ export class GrantableScopes {
     person: PersonReference,
   ): Promise<ScopesToAsk> {
     const before = await this.#allowedBefore(client, person, saved.audience);
-    // Never add scopes that the page has not shown. The page may still be open in another tab, and
-    // the person can answer there too.
+    // Never add scopes that the page did not show. It may be open in another tab.
     const scopes = await this.#held(shownScopes(saved, client, before), saved, person);
     return { scopes, before };
   }
 
-  /**
-   * Returns the scopes that the person has already allowed this client. Always empty, unless
-   * clients may request the resource's scopes step by step.
-   */
+  /** Always empty, unless clients may request the resource's scopes step by step. */
   async #allowedBefore(
     client: Client,
     person: PersonReference,
@@ -78,9 +70,7 @@ export class GrantableScopes {
     return isAsked ? earlierScopes(client, person, audience) : NOTHING;
   }
 
-  /**
-   * Returns the scopes in `names` that the request's resource has and that the person may grant.
-   */
+  /** Returns the scopes that the resource has and that the person may grant. */
   #held(
     names: readonly string[],
     { audience }: AuthorizationRequest,
@@ -94,16 +84,16 @@ export class GrantableScopes {
 const NOTHING: readonly string[] = [];
 
 /**
- * Whether the person may grant at least one of the requested scopes. Ignores scopes that come only
- * from an earlier authorization, and scopes that the person can add.
+ * Returns true if the person may grant at least one requested scope. Ignores earlier scopes and
+ * scopes that the person can add.
  */
 export function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
   return held.some((name) => scopes.includes(name));
 }
 
 /**
- * Returns the requested scopes that the client is still registered for. For a document client,
- * returns all requested scopes, because the client's document may change at any time.
+ * Returns the requested scopes that the client still has. A document may change at any time, so a
+ * document client keeps all of them.
  */
 export function registeredScopes(
   { scopes, shownName }: ConsentRequest,
@@ -113,9 +103,8 @@ export function registeredScopes(
 }
 
 /**
- * Returns the scopes that the consent page showed. Leaves out requested scopes that the client is
- * no longer registered for. Also leaves out earlier scopes that the person has since revoked,
- * unless the client requested them again.
+ * Returns the scopes that the consent page showed. Leaves out requested scopes that the client no
+ * longer has. Leaves out earlier scopes that were revoked, unless the client requested them again.
  */
 function shownScopes(
   saved: ConsentRequest,
@@ -126,10 +115,7 @@ function shownScopes(
   return intersectScopes(saved.asked.scopes, union(kept, addedScopes(saved, client)));
 }
 
-/**
- * Whether a new authorization keeps this scope from an earlier authorization. It never keeps
- * `openid`, because clients must request `openid` every time (AS-1.3).
- */
+/** A new authorization never keeps `openid`. Clients must request it every time (AS-1.3). */
 const isKept = (scope: string) => scope !== 'openid';
 
 function union(first: readonly string[], second: readonly string[]): readonly string[] {

@@ -6,24 +6,23 @@ import { FORM_LIMIT } from '../parameters.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The maximum length of each part of an `id_token_hint`, in characters. Claims and the nonce can
- * make an ID token long, so the only limit is the maximum length of a request.
+ * In characters. Claims and the nonce can make an ID token long. So only the size of a request
+ * limits it.
  */
 const LONGEST = { header: FORM_LIMIT, payload: FORM_LIMIT, signature: FORM_LIMIT };
 
-/** The content of an ID token that this server issued. */
 export interface OwnIdToken {
   readonly subject: string;
   readonly clientId: string;
-  /** When the token was issued, in seconds since 1970. */
+  /** In seconds since 1970. */
   readonly issuedAt: number;
-  /** The session that the token was issued for. Null if the token has no `sid`. */
+  /** Null if the token has no `sid`. */
   readonly sid: string | null;
 }
 
 /**
- * Returns the content of an ID token that this server issued. The token may have expired, but its
- * key must still be published. Returns null for any other text.
+ * Returns the content of an ID token that this server issued, even if it has expired. Its key must
+ * still be published. Returns null for any other text.
  */
 export async function readOwnIdToken(server: Server, text: string): Promise<OwnIdToken | null> {
   const jws = parsed(text);
@@ -40,9 +39,8 @@ export async function readOwnIdToken(server: Server, text: string): Promise<OwnI
 }
 
 /**
- * Returns the `sub` of an `id_token_hint`. Returns null if the text is not a JWT or has no `sub`.
- * Does not verify the token. Use this function only where a forged hint gains the client nothing
- * (OpenID Connect Core section 3.1.2.1).
+ * Returns the `sub` of an `id_token_hint`, or null. Does not verify the token. Use it only where a
+ * forged hint gains nothing (OpenID Connect Core section 3.1.2.1).
  */
 export function subjectOfHint(idToken: string): unknown {
   return parsed(idToken)?.payload['sub'] ?? null;
@@ -64,10 +62,7 @@ function parsed(text: string): Jws | null {
   }
 }
 
-/**
- * Whether this key signed the token. The key is one of this server's keys, so this function does
- * not check the limits for clients' keys.
- */
+/** This is the server's own key, so the limits for clients' keys do not apply. */
 function isFrom({ publicJwk }: SigningKey, jws: Jws): boolean {
   try {
     return isSignedWith(createPublicKey({ key: publicJwk, format: 'jwk' }), jws);

@@ -4,37 +4,35 @@ import type { Details } from '../store/grant.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 
 /**
- * A step on a page of the host, for example a new sign-in. The server sends the browser there
- * before the consent page, or after the person allows the request.
+ * A step on a page of the host, for example a new sign-in. It comes before the consent page, or
+ * after the person allows the request.
  */
 export interface Interaction {
   /** Returns the next step for a request that has passed every check. */
   next(asked: AuthorizationRequest, visit: InteractionVisit): Promise<InteractionStep>;
   /**
    * Returns the next step when the person allows the request, or when an earlier authorization
-   * covers it. If the consent page was shown, time has passed since then, and the browser may have
-   * a different session. `shown` contains the details that `next` returned.
+   * covers it. The browser may have a new session since the consent page was shown. `shown`
+   * contains the details that `next` returned.
    */
   confirm(shown: ConsentRequest, request: Request): Promise<ConfirmedStep>;
   /**
-   * Returns the details to store with the authorization if this person allows access without an
-   * authorization request, for example for a device.
+   * Returns the details for an authorization that starts without an authorization request, for
+   * example for a device.
    */
   details(request: Request): Promise<Details | undefined>;
 }
 
-/** When a request arrived, and whether the server has sent its browser to a page of the host. */
 export interface Received {
-  /** When the server received the authorization request, in milliseconds since 1970. */
+  /** When the authorization request first arrived, in milliseconds since 1970. */
   readonly receivedAt: number;
-  /** Whether the server has already sent this browser to a page of the host for this request. */
+  /** True if this browser was already sent to a page of the host for this request. */
   readonly isBack: boolean;
 }
 
 /** A visit by a signed-in person before they see the consent page. */
 export interface InteractionVisit extends Received {
   readonly request: Request;
-  /** The signed-in person. */
   readonly person: PersonReference;
 }
 
@@ -58,7 +56,7 @@ export type InteractionStep = ConfirmedStep | { readonly refusal: OAuthError };
 export type ConfirmedStep = { readonly page: HostPage } | { readonly details: Details | undefined };
 
 /**
- * Returns the URL of a page of the host. When that page is done, it must send the browser to
- * `returnTo`.
+ * Returns the URL of a page of the host. This page must send the browser to `returnTo` when it is
+ * done.
  */
 export type HostPage = (returnTo: string) => string;

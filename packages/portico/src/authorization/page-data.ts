@@ -52,14 +52,15 @@ export function shownPerson(user: UserInterface): ShownPerson {
   return { name: textOrNull(name), email: textOrNull(email) };
 }
 
-/** A host in JavaScript can return other values, which views cannot escape. */
+/**
+ * Returns null for anything but text. Views cannot escape other values, and a host may return them.
+ */
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
 /**
- * Returns each scope with its label and explanation. Each scope in `choosable` also gets the field
- * for its checkbox.
+ * Returns the scopes as a page shows them. Each scope in `choosable` also gets a checkbox field.
  */
 export function shownScopes(
   names: readonly string[],
@@ -78,10 +79,7 @@ export function shownScopes(
   });
 }
 
-/**
- * Returns the scopes in groups. A scope goes into the group of the first heading that accepts it.
- * Leaves out empty groups.
- */
+/** Puts each scope into the group of the first heading that accepts it. Leaves out empty groups. */
 export function shownGroups(
   names: readonly string[],
   {
@@ -115,16 +113,12 @@ export interface ShownLook {
   readonly logo: string | null;
 }
 
-/** The stored data about a client's website and logo. */
 interface LookOfClient extends ClientLook {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
 }
 
-/**
- * Returns a client's website and logo. `logoPath` is the path under which the server serves client
- * logos, or null if it serves none.
- */
+/** `logoPath` is the path under which the server serves logos, or null if it serves none. */
 export function shownLook(client: LookOfClient, logoPath: string | null): ShownLook {
   if (!isVerified(client)) return { site: null, logo: null };
   const { id, siteUri, logoHash } = client;

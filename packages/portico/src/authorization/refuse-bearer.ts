@@ -3,8 +3,8 @@ import { isBearerRequest } from '../http/bearer.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 
 /**
- * Throws if the request contains an access token, because consent needs a browser session. `place`
- * is the name of the page or endpoint in the error message.
+ * Throws if the request contains an access token: consent needs a browser session. The error
+ * message names `place`, a page or an endpoint.
  */
 export function refuseBearer(request: Request, binding: KeyBinding | null, place: string): void {
   if (isBearerRequest(request, binding === null ? [] : [binding.offer.scheme]))

@@ -6,11 +6,10 @@ import type { ReturnAddress } from './response-modes.ts';
 export interface RequestToCheck {
   readonly parameters: Parameters;
   readonly client: Client;
-  /** The request's redirect URI and state. */
   readonly returns: ReturnAddress;
   /**
-   * Whether the client sent the request directly to the server. If so, the browser sends only a
-   * reference to the request.
+   * True if the client sent the request directly to the server. The browser then sends only a
+   * reference.
    */
   readonly direct: boolean;
 }
@@ -22,7 +21,7 @@ export interface Findings {
   readonly audience: string | null;
   readonly scopes: readonly string[];
   readonly responseMode?: string | undefined;
-  /** True if the server must not show a page, because the client sent `prompt=none`. */
+  /** True if the client sent `prompt=none`. The server must then show no page. */
   readonly silent?: true | undefined;
 }
 
@@ -33,11 +32,8 @@ export type RequestCheck = (
 
 /** The checks that features replace, and the request parameters that features add. */
 export interface RequestReading {
-  /** Checks that run instead of Portico's checks with the same names. */
+  /** These checks replace Portico's checks with the same names. */
   readonly checks: Readonly<Record<string, RequestCheck>>;
-  /**
-   * The parameters that features add. A request may contain each of them only once. The server
-   * stores them with the request.
-   */
+  /** The parameters that features add. A request may contain each of them only once. */
   readonly parameters: readonly string[];
 }

@@ -6,11 +6,9 @@ import type { Resources } from '../tokens/resource-indicators.ts';
 import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
-/** Checks for individual parameters of an authorization request. */
-
 /**
- * Parameters that a request may contain only once. `client_id`, `redirect_uri` and `resource` are
- * not listed, because they have separate errors.
+ * A request may contain each of these parameters only once. `client_id`, `redirect_uri` and
+ * `resource` are not in this list. They have their own errors.
  */
 const SINGLE_PARAMETERS = [
   'response_type',
@@ -27,17 +25,12 @@ const SINGLE_PARAMETERS = [
 ] as const;
 
 /**
- * Throws if the request repeats a parameter that it may contain only once. `further` lists the
- * parameters that features add.
+ * Throws if the request repeats one of these parameters, or one of the `further` ones of features.
  */
 export function refuseRepeatedParameters(parameters: Parameters, further: readonly string[]): void {
   for (const name of singleParameters(further)) parameters.get(name);
 }
 
-/**
- * Returns the names of all parameters that a request may contain only once. Removes duplicates,
- * because a feature may list a parameter that is already in `SINGLE_PARAMETERS`.
- */
 const singleParameters = (further: readonly string[]): readonly string[] => [
   ...new Set([...SINGLE_PARAMETERS, ...further]),
 ];
@@ -60,23 +53,19 @@ export function requireResponseType(parameters: Parameters): void {
   }
 }
 
-/** Returns the values in `prompt`, which are separated by spaces. */
 export function promptValues(prompt: string | undefined): ReadonlySet<string> {
   return new Set((prompt ?? '').split(' ').filter((value) => value !== ''));
 }
 
-/**
- * Whether the client wants a response without any page, which means that `prompt` is exactly
- * `none`.
- */
+/** Returns true if `prompt` is exactly `none`: the client wants a response without any page. */
 export function isSilent(parameters: Parameters): boolean {
   const values = promptValues(parameters.get('prompt'));
   return values.size === 1 && values.has('none');
 }
 
 /**
- * Throws if `prompt` is exactly `none`, because the server always asks for consent. A feature can
- * replace this check.
+ * Refuses `prompt=none`. Without a feature that replaces this check, the server always asks for
+ * consent.
  */
 export function refuseSilent(parameters: Parameters): void {
   if (!isSilent(parameters)) return;
@@ -87,8 +76,8 @@ export function refuseSilent(parameters: Parameters): void {
 }
 
 /**
- * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may contain `consent`. It may also be
- * exactly `none`, which `refuseSilent` handles.
+ * Throws unless `prompt` is missing, contains `consent`, or is exactly `none` (OpenID Connect Core
+ * section 3.1.2.1). `refuseSilent` handles `none`.
  */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';
@@ -120,7 +109,7 @@ export function refuseMaxAge(parameters: Parameters): void {
   }
 }
 
-/** Returns the code challenge (RFC 7636 section 4.3). Throws if it is missing or not valid. */
+/** Returns the code challenge (RFC 7636 section 4.3). Throws if it is missing or invalid. */
 export function requirePkce(parameters: Parameters): string {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
@@ -149,7 +138,7 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
 
 /**
  * Returns the thumbprint of the key that the client must prove when it exchanges the code. Returns
- * null if the request does not contain the parameter. Throws if the thumbprint is not valid.
+ * null if the request names no key. Throws if the thumbprint is invalid.
  */
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;
@@ -161,9 +150,8 @@ export function requireThumbprint(parameters: Parameters, keyParameter: string):
 }
 
 /**
- * Returns the resource that the tokens are for (RFC 8707 section 2.1): the requested one, or the
- * server's default, which can be null. Throws `invalid_target` if the server issues no tokens for
- * the requested resource, or if the request contains several.
+ * Returns the requested resource (RFC 8707 section 2.1), or else the server's default, which can be
+ * null. Throws `invalid_target` for an unknown resource, or for several resources.
  */
 export function requireResource(parameters: Parameters, resources: Resources): string | null {
   if (parameters.isRepeated('resource')) {
@@ -176,8 +164,8 @@ export function requireResource(parameters: Parameters, resources: Resources): s
 }
 
 /**
- * Returns the parameters that the checks read, as the client sent them, and the hints for pages.
- * Keeps two values of a repeated parameter, so that the checks can still refuse it.
+ * Returns the parameters that the checks read, and the hints for pages. Keeps two values of a
+ * repeated parameter, so that the checks still refuse it.
  */
 export function sentParameters(
   parameters: Parameters,

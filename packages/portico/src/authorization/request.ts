@@ -22,40 +22,29 @@ import { readHint, hintsRead, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Reads and checks authorization requests (RFC 6749 section 4.1.1, OpenID Connect Core section
- * 3.1.2.1).
- */
-
-/**
- * The result of the checks: the request and its client, or the error response for the redirect URI.
- * `signInFirst` means that a person must sign in before the server can check the request.
+ * The result of the checks. An error `response` goes to the redirect URI. `signInFirst` means that
+ * a person must sign in before the server can check the request.
  */
 export type CheckedRequest =
   | { readonly asked: AuthorizationRequest; readonly client: Client }
   | { readonly response: AuthorizationResponse }
   | { readonly signInFirst: true };
 
-/** The access that a client requests: the scopes, and the resource that the tokens are for. */
 export interface AskedAccess {
   readonly scopes: readonly string[];
   readonly audience: string | null;
 }
 
-/** The parameters of a request, and whether the client sent them directly to the server. */
 export interface PutRequest {
   readonly parameters: Parameters;
   readonly direct: boolean;
-  /**
-   * When the request first arrived, and whether the browser was already on a page of the host.
-   * Missing for a new request.
-   */
+  /** Missing for a new request. */
   readonly received?: Received | undefined;
 }
 
 /**
- * Finds the client and the redirect URI of a request, then runs the checks in checks.ts. If a
- * request has several errors, the response contains only the first one, so the order of the checks
- * matters.
+ * Reads and checks authorization requests (RFC 6749 section 4.1.1, OpenID Connect Core section
+ * 3.1.2.1). The response contains only the first error, so the order of the checks matters.
  */
 export class RequestChecks {
   readonly #server: Server;
@@ -71,20 +60,19 @@ export class RequestChecks {
   }
 
   /**
-   * Checks a request that arrived through a browser. Throws a page error if the server cannot
-   * safely send the response to a redirect URI (AS-7.4).
+   * Checks a request from a browser. Throws a page error if a redirect is not safe (AS-7.4).
    *
-   * `person` is null as long as the server has not found out who is signed in. In that case, this
-   * method fetches no client document, and the caller must send errors only to clients that an
-   * operator registered (RFC 9700 section 4.11.2).
+   * `person` is null until the server knows who is signed in. Until then, this method fetches no
+   * client document. The caller may then redirect errors only to clients that an operator
+   * registered (RFC 9700 section 4.11.2).
    */
   async check(
     put: PutRequest,
     request: Request,
     person: PersonReference | null,
   ): Promise<CheckedRequest> {
-    // Until the client and the redirect URI are verified, show errors on a page and do not redirect
-    // (RFC 6749 section 4.1.2.1).
+    // Show errors on a page until the client and the redirect URI are verified (RFC 6749 section
+    // 4.1.2.1).
     const { parameters } = put;
     const { config, profiles } = this.#server;
     const { mayRedirect, responseModes } = this.#additions;
@@ -107,8 +95,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks a request that this authenticated client sent directly to the server. Throws an
-   * OAuthError to refuse the request.
+   * Checks a request that this authenticated client sent directly. Throws an OAuthError to refuse
+   * it.
    */
   async checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest> {
     const { mayRedirect } = this.#additions;
@@ -125,8 +113,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks the access that a client requests without a redirect URI, for example in a device
-   * authorization request. Throws an OAuthError to refuse the request.
+   * Checks a request without a redirect URI, for example for a device. Throws an OAuthError to
+   * refuse it.
    */
   async access(parameters: Parameters, client: Client): Promise<AskedAccess> {
     const [server, additions] = [this.#server, this.#additions];
@@ -137,10 +125,7 @@ export class RequestChecks {
     };
   }
 
-  /**
-   * Returns the parameters to store while the request waits for a sign-in, or after a client has
-   * pushed it.
-   */
+  /** Returns the parameters to store while the request waits. */
   kept(parameters: Parameters): SentParameters {
     return sentParameters(parameters, {
       further: furtherParameters(this.#additions),
@@ -157,7 +142,7 @@ export class RequestChecks {
       : clientSource.find(clientId, person, askedScopes(parameters));
   }
 
-  /** Runs the checks for a request whose client and redirect URI are already verified. */
+  /** The caller has verified the client and the redirect URI. */
   async #judge(
     { parameters, direct }: PutRequest,
     client: Client,
@@ -179,7 +164,6 @@ export class RequestChecks {
   }
 }
 
-/** Returns those of the named parameters that the request contains, with their values. */
 function readFurther(
   parameters: Parameters,
   names: readonly string[],
@@ -193,7 +177,7 @@ function readFurther(
 
 const SIGN_IN_FIRST = { signInFirst: true } as const;
 
-/** Returns the requested scopes, before the request has been checked. */
+/** Returns the requested scopes, unchecked. */
 export function askedScopes(parameters: Parameters): readonly string[] {
   return parameters.isRepeated('scope') ? [] : (parameters.get('scope') ?? '').split(' ');
 }
@@ -217,8 +201,8 @@ function requireLiving(
 }
 
 /**
- * Throws a page error if the client does not follow its security profile. The server does not send
- * this error to the client, because the profile may not allow the client's redirect URI.
+ * Throws a page error if the client does not follow its security profile. This error is not
+ * redirected: the profile may forbid the redirect URI.
  */
 function requireProfile(client: Client, profiles: Profiles, serverName: string): void {
   const refusal = profiles.refusal(client);
@@ -241,8 +225,7 @@ function requireRedirectUri(
     : parameters.get('redirect_uri');
   if (redirectUri !== undefined && mayRedirect(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
-    // An attacker can send any person to this page, so do not show a name that a client gave
-    // itself.
+    // An attacker can send any person here. Do not show a name that a client gave itself.
     isVerified(client)
       ? page('error.unregistered_address', { client: client.name })
       : page('error.unverified_unregistered_address'),
@@ -261,8 +244,8 @@ function redirectUriProblem(
 }
 
 /**
- * Returns the reason why the client may not use this redirect URI, for the log. Leaves out the
- * redirect URI's query, because it may contain a secret.
+ * Returns why the client may not use this redirect URI, for the log. Omits the URI's query, which
+ * may contain a secret.
  */
 function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedirect): string {
   const shown = quotedUri(redirectUri);
@@ -279,8 +262,8 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
 }
 
 /**
- * Returns the request as parameters, so that Portico can store it and check it again later.
- * `keyParameter` is the name of the parameter that contains the key's thumbprint.
+ * Returns the request as parameters, to store and check it again later. `keyParameter` names the
+ * parameter for the key's thumbprint.
  */
 export function sameParameters(
   asked: AuthorizationRequest,

@@ -4,20 +4,18 @@ import type { Parameters } from '../parameters.ts';
 import { quoted } from '../quoting.ts';
 
 /**
- * A response mode, which defines how a response reaches the redirect URI (OAuth 2.0 Multiple
- * Response Type Encoding Practices section 2.1).
+ * Defines how a response reaches the redirect URI (OAuth 2.0 Multiple Response Type Encoding
+ * Practices section 2.1).
  */
 export interface ResponseMode {
-  /** The value of `response_mode` that selects this mode. */
   readonly name: string;
   /**
-   * Returns the reason, for the log, why this mode cannot send a response with this state to this
-   * redirect URI. Returns null if it can. A mode without this function can send every response.
+   * Returns why this mode cannot send the response to this redirect URI with this state, for the
+   * log. Returns null if it can. Without this function, the mode can send every response.
    */
   problem?(returns: ReturnAddress): string | null;
 }
 
-/** Where a response goes: the redirect URI, and the state to send back. */
 export interface ReturnAddress {
   readonly redirectUri: string;
   /** The state that the client sent. Null if the client sent no state or several states. */
@@ -32,7 +30,6 @@ export interface AskedMode {
 /** The response mode that every server has. */
 export const QUERY = 'query';
 
-/** The response modes of a server: `query`, and the modes that features add. */
 export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
   readonly #others: ReadonlyMap<string, Mode>;
 
@@ -40,14 +37,13 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
     this.#others = new Map(others.map((mode) => [mode.name, mode]));
   }
 
-  /** Returns the names of all modes, for the server's metadata. */
   get names(): readonly string[] {
     return [QUERY, ...this.#others.keys()];
   }
 
   /**
    * Returns the mode of a request that has passed the checks, or null for `query`. Throws a page
-   * error if the server no longer offers this mode.
+   * error if the server no longer has this mode.
    */
   of({ responseMode = QUERY }: AskedMode): Mode | null {
     if (responseMode === QUERY) return null;
@@ -58,8 +54,8 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
   }
 
   /**
-   * Returns the requested mode. Throws an OAuthError if the server does not offer the mode, or if
-   * the mode cannot send the response to this request.
+   * Returns the requested mode. Throws an OAuthError if the server does not have this mode, or if
+   * the mode cannot send the response.
    */
   require(parameters: Parameters, returns: ReturnAddress): AskedMode {
     const asked = parameters.get('response_mode');
@@ -79,8 +75,8 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
   }
 
   /**
-   * Returns the mode for an error response. Uses the requested mode if the client requested exactly
-   * one and it can send the response. Otherwise uses `query`.
+   * Returns the mode for an error response: the requested mode if it can send the response.
+   * Otherwise returns `query`, also for several requested modes.
    */
   forError(parameters: Parameters, returns: ReturnAddress): AskedMode {
     if (parameters.isRepeated('response_mode')) return {};

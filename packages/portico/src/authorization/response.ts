@@ -2,10 +2,7 @@ import type { OAuthError } from '../errors.ts';
 import type { Client } from '../store/client.ts';
 import type { AskedMode, ReturnAddress } from './response-modes.ts';
 
-/**
- * An authorization response, which goes to the client's redirect URI (RFC 6749 sections 4.1.2 and
- * 4.1.2.1).
- */
+/** The response that goes to the redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1). */
 export interface AuthorizationResponse extends ReturnAddress, AskedMode {
   readonly client: Client;
   readonly result: { readonly code: string } | { readonly error: OAuthError };

@@ -19,9 +19,8 @@ import { getIndirectRefusal } from './direct-requests.ts';
 import { registeredScopes } from './grantable-scopes.ts';
 
 /**
- * Requests that the consent page has shown. Each request is tied to the person who saw it and to
- * their browser session. The methods throw a page error if a visitor may not see or answer a
- * request.
+ * Requests that the consent page has shown. Each one is bound to the person who saw it and to their
+ * browser session. The methods throw a page error for any other visitor.
  */
 export class SavedRequests {
   readonly #server: Server;
@@ -35,23 +34,19 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the request if this visitor can answer it now. Returns null if no request with this id
-   * was saved. Otherwise throws a page error.
+   * Returns the request if this visitor can answer it now. Returns null if no request has this id.
    */
   async findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const saved = await this.#findOwn(requestId, visitor);
     return saved === null ? null : this.requireOpen(saved);
   }
 
-  /** Returns the request if this visitor can answer it now. Otherwise throws a page error. */
+  /** Returns the request if this visitor can answer it now. */
   async requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
     return this.requireOpen(await this.requireOwn(requestId, visitor));
   }
 
-  /**
-   * Returns the request if this visitor has seen it on the consent page, even if it has already
-   * been answered. Otherwise throws a page error.
-   */
+  /** Returns the request if this visitor has seen it, even if it was already answered. */
   async requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
     const saved = await this.#findOwn(requestId, visitor);
     if (saved === null) throw notAnswerable('the consent request is unknown, or expired long ago');
@@ -59,9 +54,8 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the request if this visitor has seen it on the consent page, even if it has already
-   * been answered. Returns null if no request with this id was saved. Throws a page error for
-   * another browser session or another person. In the case of another person, also ends the
+   * Returns the request if this visitor has seen it. Returns null if no request has this id. Throws
+   * a page error for another browser session or another person. Another person also ends the
    * request.
    */
   async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
@@ -79,10 +73,7 @@ export class SavedRequests {
     return saved;
   }
 
-  /**
-   * Returns the request if it can still be answered. Throws a page error if it was answered, has
-   * ended or has expired.
-   */
+  /** Throws a page error if the request was answered, has ended or has expired. */
   requireOpen(saved: ConsentRequest): ConsentRequest {
     const { clock, paths } = this.#server;
     if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
@@ -96,8 +87,7 @@ export class SavedRequests {
 
   /**
    * Finds out why a request could not be changed after Portico read it. Throws a page error if the
-   * request was answered, has ended or has expired. Otherwise, returns an error for the caller to
-   * throw.
+   * request is no longer open. Otherwise returns an error for the caller to throw.
    */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
@@ -107,10 +97,11 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the client as the consent page described it. Throws a page error if the client is
-   * revoked or refused, or must now send its requests directly. Also throws unless the client still
-   * has this redirect URI and at least one of the requested scopes that the page showed. Skips
-   * these last two checks for a document client, because its document may change at any time.
+   * Returns the client as the consent page described it. Throws a page error if the client was
+   * revoked or refused, or must now send its requests directly.
+   *
+   * Also throws unless the client still has this redirect URI and one of the requested scopes.
+   * These two checks skip document clients, whose documents may change at any time.
    */
   async requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
@@ -127,8 +118,7 @@ export class SavedRequests {
     responseModes.of(saved);
     const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null) throw notAnswerable(`the client ${clientId} is refused: ${refusal}`);
-    // Ignore the requirements in a client's document, because the document may have added them
-    // since the consent page was shown.
+    // Ignore the requirements of a document. It may have changed since the page was shown.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
@@ -148,8 +138,8 @@ export class SavedRequests {
   }
 
   /**
-   * Whether this is the browser session in which the consent page was shown. Logs a warning if it
-   * is a different session and the request is still pending (AS-8.10).
+   * Returns true if the consent page was shown in this browser session. If not, logs a warning
+   * while the request is pending (AS-8.10).
    */
   #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
     const { host, clock } = this.#server;
@@ -161,7 +151,6 @@ export class SavedRequests {
     return false;
   }
 
-  /** Throws a page error unless the CSRF token matches this request and browser session. */
   async requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
     const { store } = this.#server;
     if (isConsentToken(csrfToken, requestId, visitor)) return;
@@ -170,15 +159,14 @@ export class SavedRequests {
     throw notAccepted('the csrf_token is not valid for this request and browser session');
   }
 
-  /** Ends the request without an answer. */
   end({ idHash }: ConsentRequest): Promise<void> {
     return this.#server.store.consentRequests.voidConsentRequest(idHash);
   }
 }
 
 /**
- * Returns the client as the consent page described it: with the name that was shown, and without
- * refresh tokens if the page said that access does not continue.
+ * Keeps the name that was shown. Removes refresh tokens if the page said that access does not
+ * continue.
  */
 function asShown(saved: ConsentRequest, client: Client): Client {
   const { shownName: name } = saved;

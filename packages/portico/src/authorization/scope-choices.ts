@@ -5,21 +5,20 @@ import { intersectScopes } from '../tokens/scopes.ts';
 
 /** The scopes that users can choose on the consent page. A feature implements this interface. */
 export interface ScopeChoices {
-  /** Whether the user may leave out this scope even if the client requests it. */
+  /** Returns true if the user may leave out this scope. */
   isOptional(name: string): boolean;
   /**
-   * The scopes that the user may add to a request. The page shows only those that the client is
-   * registered for but did not request.
+   * The scopes that the user may add. The page shows those that the client has but did not request.
    */
   readonly added: readonly string[];
 }
 
-/** Whether the user checked the checkbox of this scope. */
+/** Returns true if the user checked the scope's checkbox. */
 export type IsChecked = (name: string) => boolean;
 
 /**
- * Returns the scopes that the user can choose, or undefined if there is nothing to choose. `wanted`
- * contains the requested scopes and the scopes that the client keeps from an earlier authorization.
+ * Returns what the user can choose, or undefined if there is nothing to choose. `wanted` contains
+ * the requested scopes and those from an earlier authorization.
  */
 export function choicesFor(
   choices: ScopeChoices | null,
@@ -37,9 +36,8 @@ export function choicesFor(
 }
 
 /**
- * Returns the scopes that the client can use. If the request contains no key, leaves out scopes
- * that require a bound token, because a client that proves no key could not exchange a code with
- * these scopes.
+ * Leaves out scopes that require a bound token if the request names no key. The client could not
+ * exchange a code with these scopes.
  */
 export function usableScopes(
   names: readonly string[],
@@ -50,15 +48,14 @@ export function usableScopes(
   return names.filter((name) => !binding.scopes.has(name));
 }
 
-/** Returns the scopes that the user can add and that the client is still registered for. */
+/** Returns the scopes that the user can add and that the client still has. */
 export function addedScopes({ choices }: ConsentRequest, client: Client): readonly string[] {
   return choices === undefined ? [] : intersectScopes(choices.added, client.scopes);
 }
 
 /**
- * Returns the scopes that the user allows: all scopes without a checkbox, and all scopes whose
- * checkbox is checked. A form can contain any fields, so the stored request decides which scopes
- * have a checkbox.
+ * Returns the scopes that the user allows: those without a checkbox, and the checked ones. A form
+ * can contain any fields. So the stored request decides which scopes have a checkbox.
  */
 export function chosenScopes(
   { choices }: ConsentRequest,
@@ -71,8 +68,8 @@ export function chosenScopes(
 }
 
 /**
- * Whether the user allows at least one scope that the client requested or that the user added.
- * Ignores scopes that come only from an earlier authorization.
+ * Returns true if the user allows at least one requested or added scope. Scopes from an earlier
+ * authorization do not count.
  */
 export function isPartAllowed(
   { scopes, choices }: ConsentRequest,

@@ -2,15 +2,11 @@ import type { Parameters } from '../parameters.ts';
 import type { Server } from '../server.ts';
 
 /**
- * Reads the hints in an authorization request: for the sign-in page, and for the language of pages
- * (OpenID Connect Core section 3.1.2.1). Portico ignores an invalid hint and never refuses a
- * request because of one.
+ * Reads hints for the sign-in page and for the language of pages (OpenID Connect Core section
+ * 3.1.2.1). Portico ignores invalid hints.
  */
 
-/**
- * The maximum length of a `login_hint`, in characters. An email address cannot be longer (RFC 3696,
- * erratum 1690).
- */
+/** In characters. An email address cannot be longer (RFC 3696, erratum 1690). */
 const LONGEST_HINT = 254;
 const LONGEST_LOCALES = 200;
 /** Matches invisible characters and characters that change the text direction. */
@@ -25,8 +21,8 @@ const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
 };
 
 /**
- * Returns the hints that pages of this server read. Portico drops all other hints, because the
- * space for a waiting request is limited.
+ * Returns the hints that this server's pages read. Portico drops the others: the space for a
+ * waiting request is limited.
  */
 export function hintsRead({ host, speaking }: Server): readonly Hint[] {
   const all: readonly Hint[] = ['login_hint', 'ui_locales'];
@@ -34,15 +30,12 @@ export function hintsRead({ host, speaking }: Server): readonly Hint[] {
   return speaking.locales === null ? [] : ['ui_locales'];
 }
 
-/** Returns a hint that a page can use, or undefined if the hint is missing or invalid. */
+/** Returns the hint, or undefined if it is missing or invalid. */
 export function readHint(parameters: Parameters, hint: Hint): string | undefined {
   return sentHints(parameters, [hint])[0]?.[1];
 }
 
-/**
- * Returns the names and values of the hints that a page can use. Leaves out repeated and invalid
- * hints.
- */
+/** Returns the hints with their names. Leaves out repeated and invalid ones. */
 export function sentHints(
   parameters: Parameters,
   names: readonly Hint[],

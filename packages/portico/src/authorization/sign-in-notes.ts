@@ -10,24 +10,22 @@ import type { Server } from '../server.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 export interface SignInNote {
-  /** The URL of the sign-in page that the browser is redirected to. */
   readonly loginUrl: string;
   readonly requestId: string;
   readonly sent: SentParameters;
-  /** The client that sent the request. If null, `cookies` looks up the client. */
+  /** If null, `cookies` looks up the client. */
   readonly client: Client | null;
-  /** Texts in the language of the user who signs in. */
   readonly words: Words;
 }
 
 type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor];
 
 /**
- * Stores data about a waiting authorization request for the sign-in page. The request itself is in
- * a cookie that only `/oauth/authorize` receives. The data for the sign-in page is in a second
- * encrypted cookie, which only the sign-in page receives. A browser keeps this second cookie only
- * for its latest request. If a user reloads an older sign-in page, that page shows nothing about
- * its request.
+ * Stores data about a waiting authorization request for the sign-in page.
+ *
+ * The request's own cookie goes only to `/oauth/authorize`. So a second encrypted cookie carries
+ * the data to the sign-in page. The browser keeps this cookie only for its latest request. An older
+ * sign-in page that is reloaded shows nothing about its request.
  */
 export class SignInNotes {
   readonly #server: Server;
@@ -45,8 +43,8 @@ export class SignInNotes {
   }
 
   /**
-   * Returns the `Set-Cookie` headers that store the data for the sign-in page. Returns an empty
-   * list if the sign-in page is on another origin or the client is unknown.
+   * Returns the `Set-Cookie` headers. Empty if the sign-in page is on another origin, or if the
+   * client is unknown.
    */
   async cookies({
     loginUrl,
@@ -71,10 +69,7 @@ export class SignInNotes {
     return [`${this.#name}=${value}; ${attributes}; Max-Age=${config.consent_ttl}`];
   }
 
-  /**
-   * Returns the data that this browser stores about the request whose id is in `returnTo`. Returns
-   * null if the browser stores no such data.
-   */
+  /** Returns what this browser stores about the request whose id is in `returnTo`, or null. */
   async find(
     request: WithHeaders,
     returnTo: string | null | undefined,
@@ -97,8 +92,8 @@ export class SignInNotes {
     words: Words,
   ): Promise<{ readonly clientName: string; readonly isVerified: boolean } | null> {
     const clientId = sent.get('client_id') ?? '';
-    // Show the host of the URL, not the name in the document. The server fetches no document for a
-    // user who is not signed in.
+    // Show the host of the URL. The name is in the document, which the server does not fetch before
+    // sign-in.
     if (this.#clientSource?.names(clientId) === true)
       return { clientName: new URL(clientId).host, isVerified: false };
     const client = known ?? (await this.#clients.find(clientId));
@@ -109,8 +104,8 @@ export class SignInNotes {
   }
 
   /**
-   * Returns the path of the sign-in page, for the cookie's `Path`. Returns null if the page is on
-   * another origin.
+   * Returns the path of the sign-in page, for the cookie's `Path`. Null if the page is on another
+   * origin.
    */
   #pathOf(loginUrl: string): string | null {
     const { origin } = this.#server;
@@ -124,12 +119,12 @@ export class SignInNotes {
 const LONGEST_PATH = 4000;
 
 /**
- * Returns the `request_id` in this relative URL. Returns null if the URL has another path than the
- * authorization endpoint, or if it is absolute.
+ * Returns the `request_id` in this relative URL to the authorization endpoint. Returns null for any
+ * other URL.
  */
 function requestIdIn(returnTo: string | null | undefined, authorizePath: string): string | null {
   const here = 'https://host.invalid';
-  // A page may pass any text of a form. Parsing a very long host would take seconds.
+  // The text may come from a form. A very long host would take seconds to parse.
   if (typeof returnTo !== 'string' || returnTo.length > LONGEST_PATH) return null;
   if (!URL.canParse(returnTo, here)) return null;
   const url = new URL(returnTo, here);

@@ -4,10 +4,11 @@ import type { AuthorizationRequest } from '../store/requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /**
- * Whether the browser opened this URL as a page. Returns false for prefetches, because the person
- * may never see the page. Also returns false for requests by scripts and images, because other
- * sites can send them with the session's cookie. A silent request (`prompt=none`) may also be in a
- * frame.
+ * Returns true if the browser opened this URL as a page.
+ *
+ * Returns false for prefetches: the person may never see the page. Returns false for scripts and
+ * images too, because other sites can send them with the session's cookie. A silent request
+ * (`prompt=none`) may also be in a frame.
  */
 export function isOpened({ method, headers }: Request, silent: boolean): boolean {
   const destination = headers.get('sec-fetch-dest') ?? 'document';
@@ -16,18 +17,16 @@ export function isOpened({ method, headers }: Request, silent: boolean): boolean
   return method === 'GET' && isPage && !isEarly;
 }
 
-/** Headers that browsers send when they load a page in advance. */
+/** Browsers send these headers when they load a page in advance. */
 const EARLY = ['sec-purpose', 'purpose', 'x-moz', 'x-purpose'];
 
-/** Returns the error response to `prompt=none` for a request that needs the consent page. */
+/** Returns the error response to a silent request (`prompt=none`) that needs the consent page. */
 export function notSilent(asked: AuthorizationRequest, client: Client): AuthorizationResponse {
   const detail = 'the client sent prompt=none, but no remembered consent covers the request';
   return silentRefusal(asked, client, 'interaction_required', 'The person must be asked.', detail);
 }
 
-/**
- * Returns the error response to `prompt=none` for a person who must sign in or authenticate again.
- */
+/** Returns the error response to a silent request (`prompt=none`) that needs a sign-in. */
 export function notSignedInSilently(
   asked: AuthorizationRequest,
   client: Client,

@@ -7,25 +7,21 @@ import { callerAddress } from '../host/host.ts';
 import type { Server } from '../server.ts';
 import type { Received } from './interaction.ts';
 
-/** The names and values of a request's parameters, as the client sent them. */
+/** The parameters of a request, as the client sent them. */
 export type SentParameters = readonly (readonly [name: string, value: string])[];
 
 export interface RequestToWait {
   readonly sent: SentParameters;
-  /** Whether the client sent the request directly to the server. */
+  /** True if the client sent the request directly to the server. */
   readonly direct: boolean;
-  /** The id of the request, if it already has one. Defaults to a new id. */
+  /** Defaults to a new id. */
   readonly requestId?: string;
-  /**
-   * When the request first arrived, and whether the server now sends the browser to a page of the
-   * host.
-   */
   readonly received?: Received | undefined;
 }
 
 export interface BegunWaiting {
   readonly requestId: string;
-  /** The `Set-Cookie` headers to send with the response. */
+  /** The `Set-Cookie` headers for the response. */
   readonly cookies: readonly string[];
 }
 
@@ -35,7 +31,7 @@ export interface WaitingInBrowser {
   readonly received: Received;
   /** The `Set-Cookie` headers that remove the request's cookie. */
   readonly cookies: readonly string[];
-  /** Removes the request from the store, if the store contains it. */
+  /** Removes the request from the store, if it is there. */
   end(): Promise<void>;
 }
 
@@ -44,21 +40,18 @@ const REQUEST_ID = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * The maximum size of a cookie's name and value together, in bytes. Browsers accept 4096 bytes per
- * cookie. Node accepts 16 KiB for all headers, and nginx accepts 8 KiB per line. The host's own
+ * cookie. All headers together may have 16 KiB in Node, and a line 8 KiB in nginx. The host's own
  * cookies need part of this space.
  */
 const LARGEST_COOKIE = 3500;
 const MOST_COOKIES = 8;
 const MOST_BYTES = 6144;
 
-/**
- * How much space waiting and pushed requests may use in the store, in bytes: `total` for all of
- * them together, and `ofOneNetwork` for the requests from one network.
- */
+/** The space that waiting and pushed requests may use in the store, in bytes. */
 export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
-/** The approximate size of a stored request without its parameters, in bytes. */
+/** The approximate size of a stored request, without its parameters, in bytes. */
 export const ROW_BYTES = 300;
-/** The `Retry-After` value for a request that does not fit in the budget, in seconds. */
+/** The `Retry-After` value if the budget is full, in seconds. */
 const TRY_AGAIN = 60;
 
 interface WaitingCookie {
@@ -66,8 +59,8 @@ interface WaitingCookie {
   /** The size of the cookie's name and value together, in bytes. */
   readonly bytes: number;
   /**
-   * The decrypted content. It is either the parameters of the request, or a secret with which the
-   * store finds them. Null if the cookie has expired or was not created by Portico.
+   * Contains the parameters, or a secret that finds them in the store. Null if the cookie has
+   * expired, or if Portico did not create it.
    */
   readonly opened: Opened | null;
 }
@@ -79,24 +72,21 @@ interface Opened {
   readonly isBack: boolean;
 }
 
-/**
- * The content of a cookie. A flag is 1 if it is true. False flags at the end of the list are
- * omitted.
- */
+/** The content of a cookie. False flags at the end are omitted. */
 type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 
 /**
- * Keeps authorization requests until a user has signed in (AS-7.13, AS-7.14). Anyone can send a
- * request, so Portico keeps it in the browser, in an encrypted cookie. The cookie's name contains
- * the request's id. If a request is too long for a cookie, Portico keeps it in the store, within a
- * budget. The cookie then contains a secret that identifies the stored request.
+ * Keeps authorization requests until a user has signed in (AS-7.13, AS-7.14).
+ *
+ * Anyone can send a request, so Portico keeps it in an encrypted cookie in the browser. The
+ * cookie's name contains the request's id. Portico stores a longer request itself, within a budget.
+ * The cookie then contains only a secret for this stored request.
  */
 export class WaitingRequests {
   readonly #server: Server;
   readonly #prefix: string;
   /**
-   * The attributes of the cookies. Their `Path` is the authorization endpoint, because the cookies
-   * would waste space in other requests.
+   * The cookies' `Path` is the authorization endpoint. In other requests, they would waste space.
    */
   readonly #attributes: string;
 
@@ -109,8 +99,8 @@ export class WaitingRequests {
 
   /**
    * Keeps a request until `consent_ttl` seconds after it first arrived. Removes the browser's
-   * oldest waiting requests if there are too many. Throws a page error if the request is too long
-   * for a cookie and does not fit in the store's budget.
+   * oldest requests if there are too many. Throws a page error if the request fits neither in a
+   * cookie nor in the store's budget.
    */
   async begin(request: Request, waits: RequestToWait): Promise<BegunWaiting> {
     const { requestId = randomToken() } = waits;
@@ -122,7 +112,7 @@ export class WaitingRequests {
     return { requestId, cookies: [cookie, ...surplus.map((each) => this.#removal(each))] };
   }
 
-  /** Returns the request with this id if it is waiting in this browser. Otherwise returns null. */
+  /** Returns the request with this id if it is waiting in this browser. */
   async find(request: Request, requestId: string): Promise<WaitingInBrowser | null> {
     if (!REQUEST_ID.test(requestId)) return null;
     const { store, clock } = this.#server;
@@ -149,9 +139,9 @@ export class WaitingRequests {
   }
 
   /**
-   * Returns `Set-Cookie` headers that remove this browser's oldest waiting requests if there are
-   * too many, and its expired ones. Never removes the request with this id. `begin` cannot count
-   * the waiting requests if another site posts the form, because the browser then sends no cookies.
+   * Returns `Set-Cookie` headers that remove this browser's surplus and expired requests, but never
+   * this one. `begin` cannot count them if another site posts the form: the browser then sends no
+   * cookies.
    */
   async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
     const name = this.#prefix + requestId;
@@ -188,10 +178,7 @@ export class WaitingRequests {
     return isOver ? null : { createdAt, content, direct: direct === 1, isBack: isBack === 1 };
   }
 
-  /**
-   * Returns the cookie's value. It contains the request itself or, if the request is too long for a
-   * cookie, a secret that identifies the request in the store.
-   */
+  /** Returns the cookie value: the request, or a secret if the request is in the store. */
   async #sealed(name: string, request: Request, waits: RequestToWait): Promise<string> {
     const { sealer, clock } = this.#server;
     const { sent, direct, received } = waits;
@@ -229,9 +216,8 @@ export class WaitingRequests {
 }
 
 /**
- * Returns the names of the cookies to remove so that a new cookie of this size fits. Always removes
- * unreadable and expired cookies, and then the oldest ones if there are too many or they are too
- * large together.
+ * Returns the names of the cookies to remove so that a new cookie of this size fits. Removes
+ * unreadable and expired cookies first, then the oldest ones.
  */
 function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
   const createdAt = ({ opened }: WaitingCookie) => opened?.createdAt ?? 0;
