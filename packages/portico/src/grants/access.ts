@@ -38,14 +38,13 @@ export interface RevokedPerson {
   readonly requests: number;
 }
 
-/** An authorization's id, client, person and details. */
 interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
   readonly details?: Details;
 }
 
 /**
- * Whether to also revoke another authorization of the same person and client when an operator
- * revokes an authorization. Receives the details of both authorizations.
+ * Returns true if another authorization of the same person and client must end too. Receives the
+ * details of both.
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
@@ -63,7 +62,7 @@ export class Access {
   readonly #revokedAlso: readonly RevokesAlso[];
   readonly #ending: readonly EndsRequests[];
 
-  /** Portico calls this constructor. Applications use the server's member `access`. */
+  /** Only Portico calls this constructor. In your code, use the server's `access`. */
   constructor(
     server: Server,
     forgetting: readonly ForgetsPerson[],
@@ -78,9 +77,8 @@ export class Access {
 
   /**
    * Lists the active authorizations that match the filter, newest first. Each page reads at most
-   * 5000 rows, or 10,000 with `unusedSince`. Therefore, a page can contain fewer items than
-   * `limit`, or none, even if more pages follow. Throws an AccessError if the filter or the page is
-   * not valid.
+   * 5000 rows, or 10,000 with `unusedSince`. So a page can contain fewer items than `limit`, or
+   * none, even if more pages follow. Throws an AccessError if the filter or the page is invalid.
    */
   async list(
     filter: AuthorizationFilter = {},
@@ -91,9 +89,8 @@ export class Access {
   }
 
   /**
-   * Ends an authorization with all of its codes and tokens. When the promise resolves, the server
-   * no longer accepts these codes and tokens. Throws an AccessError if no authorization has this
-   * id.
+   * Ends an authorization with all of its codes and tokens. When the promise resolves, they no
+   * longer work. Throws an AccessError if no authorization has this id.
    *
    * With `oauth_server:jwt_bearer_grant`, also ends the access that organizations gave this client
    * to this person's account. They cannot give it again until an administrator allows it.
@@ -118,11 +115,12 @@ export class Access {
   }
 
   /**
-   * Ends all access that the person has allowed, and all consent requests that the person has not
-   * answered. Works in batches. When the promise resolves, nothing that the person allowed before
-   * the call is valid any longer. The person can allow access again later. With
-   * `oauth_server:jwt_bearer_grant`, also ends the access that organizations gave to this person's
-   * account. They cannot give it again until an administrator allows it.
+   * Ends all access that the person has allowed, and all consent requests that wait for them. Works
+   * in batches. When the promise resolves, nothing that the person allowed before the call is
+   * valid. The person can allow access again later.
+   *
+   * With `oauth_server:jwt_bearer_grant`, also ends the access that organizations gave to this
+   * person's account. They cannot give it again until an administrator allows it.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
    * to end the remaining access.
@@ -132,8 +130,8 @@ export class Access {
     const { report, ...acting } = options;
     const person = requirePerson(given);
     const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
-    // End the consent requests first. If the person answers one in the meantime, the next step ends
-    // the new authorization.
+    // End the consent requests first. If the person answers one now, the next step ends the new
+    // authorization.
     const requests = await this.#endRequests(person);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
@@ -147,9 +145,9 @@ export class Access {
 
   /**
    * Removes all data about a person: authorizations with all codes and tokens, consent requests,
-   * and the subject. Works in batches. In stored audit events, a random pseudonym replaces the
-   * person. Does not remove the account, which belongs to the application. If the person uses a
-   * client again, the client receives a new subject identifier.
+   * and the subject. Works in batches. A random pseudonym replaces the person in stored audit
+   * events. The account stays: it belongs to the application. If the person uses a client again,
+   * the client gets a new subject identifier.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
    * to remove the remaining data. Each call that removed anything writes an audit event.
@@ -175,9 +173,9 @@ export class Access {
    * Ends all access: authorizations with all codes and tokens, tokens that clients requested for
    * themselves, unanswered requests, and initial access tokens. Works in batches.
    *
-   * Call this method after you restore a database from a backup, because the backup does not show
-   * which tokens were revoked or used later. When the promise resolves, nothing that existed when
-   * the call began is valid. If the call fails, call it again to end the remaining access.
+   * Call this method after you restore a backup of the database. A backup does not show which
+   * tokens were revoked or used later. When the promise resolves, nothing that existed before the
+   * call is valid. If the call fails, call it again to end the remaining access.
    */
   async endAll(options?: Lasting): Promise<EndedAccess> {
     const { endAllAccess } = await import('./restored-access.ts');
@@ -190,10 +188,8 @@ export class Access {
   }
 
   /**
-   * Ends the person's authorizations. Returns how many it ended, and whether the person had any.
-   * While an authorization is active, a new authorization can start from it without the consent
-   * page (`PriorConsent`). Therefore, the method searches again until it finds no active
-   * authorization.
+   * Ends the person's authorizations. A new authorization can start from an active one without the
+   * consent page (`PriorConsent`). So the method searches again until it finds none.
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { authorizations } = this.#server.store;
@@ -208,7 +204,7 @@ export class Access {
       isAnyAlive ||= batch.living > 0;
       below = batch.last;
       if (below !== null) {
-        // Search again, because new authorizations may have started from these before they ended.
+        // New authorizations may have started from these before they ended.
         isAnyAlive ||= goingBackTo === null;
         return { count: batch.revoked, more: true };
       }
@@ -230,8 +226,8 @@ export class Access {
   async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { store, audit, clock } = this.#server;
     const { id: authorization, clientId, person } = holder;
-    // End the access from the organization first. Otherwise, the organization could give access
-    // again before the next step.
+    // End the organization's access first. Otherwise, it could give access again before the next
+    // step.
     await this.#server.givenAccess()?.end(person, clientId);
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
     const about = { authorization, clientId, person, ...actedBy(acting) };
@@ -240,10 +236,7 @@ export class Access {
     return { id: authorization, clientId, person, revoked };
   }
 
-  /**
-   * Revokes the person's other authorizations for this client that must end together with this
-   * authorization.
-   */
+  /** Revokes the person's other authorizations for this client that must end with this one. */
   async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
     const isMeant = ({ family }: Authorization) =>
       family.clientId === clientId &&

@@ -3,9 +3,8 @@ import type { Parameters } from '../parameters.ts';
 
 /**
  * Converts a token request whose assertion identifies the client (RFC 7521 section 4.1). Returns a
- * form in which the assertion authenticates the client, or null for any other request.
- * Implementations must do the same work for every client, so that response times do not reveal
- * which clients exist.
+ * form in which this assertion authenticates the client, or null. Do the same work for every
+ * client: response times must not reveal which clients exist.
  */
 export type AssertionGrant = (
   request: Request,
@@ -13,8 +12,8 @@ export type AssertionGrant = (
 ) => Parameters | null | Promise<Parameters | null>;
 
 /**
- * Runs `work`. If `work` throws `invalid_client` because an assertion identifies no client, throws
- * `invalid_grant` instead (RFC 7523 section 3.1).
+ * If `work` throws `invalid_client`, throws `invalid_grant` instead (RFC 7523 section 3.1). This is
+ * the error for an assertion that identifies no client.
  */
 export async function asGrant<T>(work: () => Promise<T>): Promise<T> {
   try {

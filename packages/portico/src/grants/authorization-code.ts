@@ -16,8 +16,7 @@ import { expired, naming, ofAnotherClient, ofAnotherKey } from './stored-grant.t
 
 /**
  * Exchanges an authorization code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). The
- * code works only once, and only for the client to which it was issued. The token request must
- * match the authorization request.
+ * code works once, and only for its own client.
  */
 export class AuthorizationCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -31,7 +30,6 @@ export class AuthorizationCodeGrant implements TokenGrant {
     });
   }
 
-  /** Handles a token request with `grant_type=authorization_code`. */
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
     const { store, clock, profiles } = this.#parts.server;
     const offered = parseToken(form.require('code'));
@@ -53,13 +51,12 @@ export class AuthorizationCodeGrant implements TokenGrant {
               now,
             });
       if (code !== null && problem !== null) {
-        // An attacker can find a used code in a browser's history. Therefore, a second use ends the
-        // authorization only if the code's own client sends the code.
+        // An attacker can find a used code in a browser's history. So a second use ends the
+        // authorization only if it comes from the code's own client.
         if (!code.used) await this.#codes.burn(code, client, now);
         else if (code.family.clientId === client.id) await this.#codes.replays.revoke(code);
       }
-      // Check the grant type last. Every request with wrong values must mark the code as used
-      // before this check can throw.
+      // Check the grant type last. Any request with wrong values must first mark the code as used.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
@@ -74,22 +71,15 @@ function verifierIn(form: Parameters, profile: SecurityProfile | null): string |
     : form.require('code_verifier');
 }
 
-/** The values that a client sends together with a code. */
 interface Presentation {
   readonly redirectUri: string;
-  /**
-   * The PKCE verifier. Undefined only if the client's security profile treats a missing verifier
-   * like a wrong one.
-   */
+  /** Undefined only if the client's security profile treats a missing verifier as a wrong one. */
   readonly codeVerifier: string | undefined;
   readonly resource: string | undefined;
   readonly thumbprint: string | null;
 }
 
-/**
- * Returns why this request cannot exchange the code, or null if it can. For a used code, always
- * returns a reason.
- */
+/** Returns why this request cannot exchange the code, or null. A used code always has a reason. */
 function mismatch(
   code: AuthorizationCode,
   client: Client,
@@ -107,19 +97,19 @@ function mismatch(
       `with ${quotedUri(parameters.redirectUri)}`
     );
   }
-  // If the client has a metadata document, the document may have changed since the code was issued.
-  // Therefore, accept the redirect URI that was valid at that time.
+  // A client's document may have changed since the code was issued. Accept the redirect URI that
+  // was valid then.
   if (client.registeredBy !== 'document' && !mayRedirect(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
   if (codeVerifier === undefined) return 'the code_verifier is missing';
   if (!verifiesChallenge(codeVerifier, parameters.codeChallenge))
     return 'the code_verifier is wrong';
-  // The key proves who sent the request, as the verifier does (RFC 9449 section 10).
+  // Like the verifier, the key proves who sent the request (RFC 9449 section 10).
   if (family.thumbprint !== null && family.thumbprint !== thumbprint)
     return ofAnotherKey('code', thumbprint);
-  // For another resource, RFC 8707 section 2 defines `invalid_target`. This server responds with
-  // `invalid_grant` instead, as for a wrong verifier or redirect URI.
+  // RFC 8707 section 2 defines `invalid_target` for another resource. This server responds with
+  // `invalid_grant`, as for a wrong verifier or redirect URI.
   const other = otherResource(resource, family.audience);
   if (other === null) return null;
   const granted = quotedAudience(family.audience);

@@ -6,8 +6,8 @@ import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 
 /**
- * Issues an access token to the client itself (RFC 6749 section 4.4). The token does not act for a
- * user. The client receives no refresh token.
+ * Issues an access token to the client itself, without a user or a refresh token (RFC 6749 section
+ * 4.4).
  */
 export class ClientCredentialsGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -22,7 +22,7 @@ export class ClientCredentialsGrant implements TokenGrant {
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
     const resource = form.get('resource');
-    // An unknown resource is rejected below, after the check of the scopes.
+    // Refuse an unknown resource below, after the check of the scopes.
     const named = resources.named(resource);
     const audience = named?.audience ?? null;
     const scopes = applicationScopes(client, form.get('scope'), {
@@ -38,18 +38,18 @@ export class ClientCredentialsGrant implements TokenGrant {
 
 interface ApplicationScopeRules {
   readonly catalog: ScopeCatalog;
-  /** The scopes that the resource offers. */
   readonly grantable: ScopeCatalog;
   readonly serviceScope: string | undefined;
   readonly isDropped: (name: string) => boolean;
 }
 
 /**
- * Returns the scopes that the request names, or all of the client's scopes if it names none. The
- * client cannot get scopes about a user, such as `openid`. Many clients request every scope in the
- * metadata, including scopes that they may not have. If the client has the service scope, it
- * receives the service scope instead of those scopes. Otherwise, throws `invalid_scope`, unless the
- * server drops those scopes.
+ * Returns the requested scopes, or all of the client's scopes if the request names none. Refuses
+ * scopes about a user, such as `openid`.
+ *
+ * Many clients request every scope in the metadata, even scopes that they may not have. A client
+ * with the service scope gets the service scope instead of these. For any other client, this throws
+ * `invalid_scope`, unless the server drops the scopes.
  */
 function applicationScopes(
   client: Client,

@@ -20,9 +20,9 @@ export interface CodeRules {
   /** What the server does if a code is used a second time. */
   readonly secondUse: SecondCodeUse;
   /**
-   * Returns the scopes for the tokens. Receives the scopes that still apply, and can leave some of
-   * them out. Throws to reject the request. Called before the code is marked as used. Without this
-   * function, the tokens have all scopes that still apply.
+   * Returns the scopes for the tokens. Receives the scopes that still apply, and can leave some
+   * out. Throws to refuse the request. Called before the code is marked as used. By default, the
+   * tokens have all scopes that still apply.
    */
   readonly scopesOf?: (
     code: AuthorizationCode,
@@ -31,9 +31,8 @@ export interface CodeRules {
 }
 
 /**
- * Exchanges a code for tokens, once. Checks everything that may have changed since the person
- * allowed access: the client, the account, the audience, and the scopes. Before that, the grant
- * must check that this request may use the code.
+ * Exchanges a code for tokens, once. Checks again what may have changed: the client, the account,
+ * the audience, and the scopes. The grant must first check that this request may use the code.
  */
 export class CodeExchange {
   readonly replays: Replays;
@@ -50,9 +49,8 @@ export class CodeExchange {
   }
 
   /**
-   * Marks the code as used without issuing tokens. If its own client sends a code that was already
-   * used, ends the authorization and writes audit events about the replay, unless `secondUse` is
-   * `refused`.
+   * Marks the code as used without issuing tokens. If its own client sends a used code, ends the
+   * authorization and writes audit events. `secondUse: 'refused'` turns this off.
    */
   async burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     const { codes } = this.#parts.server.store;
@@ -86,5 +84,5 @@ export class CodeExchange {
   }
 }
 
-/** A client id that no client has. With this id, a second use revokes nothing. */
+/** No client has this id, so a second use revokes nothing. */
 const NO_CLIENT = '';

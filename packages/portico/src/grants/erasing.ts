@@ -14,13 +14,10 @@ export interface ErasedPerson {
   readonly events: number;
 }
 
-/**
- * Removes all data that a feature has stored about a person. Returns whether it removed anything.
- * Undefined counts as false.
- */
+/** Removes what a feature has stored about a person. Returns true if it removed anything. */
 export type ForgetsPerson = (person: PersonReference) => Promise<boolean | void>;
 
-/** Erases a person, and counts what it has removed so far, even if a step fails. */
+/** Erases a person. Counts the removed data, even if a step fails. */
 export class Erasing {
   readonly #server: Server;
   readonly #forgetting: readonly ForgetsPerson[];
@@ -36,7 +33,6 @@ export class Erasing {
     return this.#erased;
   }
 
-  /** Whether anything was removed, including the data of features. */
   get hasErased(): boolean {
     const { authorizations, requests, subject, events } = this.#erased;
     return this.#hasErasedMore || subject || authorizations + requests + events > 0;
@@ -49,8 +45,8 @@ export class Erasing {
   ): Promise<void> {
     const { store, audit } = this.#server;
     const erased = this.#erased;
-    // Remove the subject first, because a running request may already have read it. The steps below
-    // then remove that request, or the authorization that it has become.
+    // Remove the subject first: a running request may already have read it. The steps below then
+    // remove this request or its authorization.
     erased.subject = await store.subjects.forgetSubject(person);
     this.#hasErasedMore = (await this.#server.givenAccess()?.forget(person)) ?? false;
     await inSteps(async (after) => {

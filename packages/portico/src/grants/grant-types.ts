@@ -9,19 +9,16 @@ import { RefreshTokenGrant } from './refresh-token.ts';
 
 /** A grant type that the token endpoint supports. */
 export interface GrantType extends GrantRules {
-  /**
-   * Creates the handler for token requests with this grant type. Portico calls this function once
-   * per server.
-   */
+  /** Creates the handler for this grant type. Portico calls this function once per server. */
   readonly grant: (parts: GrantParts) => TokenGrant;
   /**
-   * Whether the handler checks that the client may use this grant. If false, the server checks this
-   * before it calls the handler.
+   * True if the handler itself checks that the client may use this grant. By default, the server
+   * checks this before it calls the handler.
    */
   readonly checksClient?: boolean;
 }
 
-/** The grant types that every server supports, in the order in which the metadata lists them. */
+/** The grant types of every server, in the order of the metadata. */
 export const GRANT_TYPES: readonly GrantType[] = [
   {
     name: 'authorization_code',
@@ -44,10 +41,9 @@ export const GRANT_TYPES: readonly GrantType[] = [
   },
 ];
 
-/** The server's grant handlers, by `grant_type`. */
+/** By `grant_type`. */
 export type Grants = ReadonlyMap<string, TokenGrant>;
 
-/** Creates the server's grant handlers. */
 export function makeGrants(types: readonly GrantType[], parts: GrantParts): Grants {
   const { measuring } = parts.server;
   return new Map(
@@ -66,8 +62,7 @@ function checked(
   return {
     async answer(client, form, proved) {
       requireGrant(client, name);
-      // Check this at every request, because the client may have been registered before the grant
-      // required authentication.
+      // Check this for every request. The client may be older than this requirement of the grant.
       if (clients !== 'any' && client.public) throw notForPublicClients(name);
       if (begins === 'organization' && client.registeredBy !== 'operator')
         throw notRegistered(name);

@@ -6,8 +6,8 @@ import type { ProvedKey } from '../tokens/key-binding.ts';
 /** Handles token requests with one `grant_type`. */
 export interface TokenGrant {
   /**
-   * Handles a token request. `client` is the client that sent it. `proved` is the key that the
-   * request proves, or null. Throws an OAuthError or a KeyProofError to reject the request.
+   * Handles a token request of this client. `proved` is the key that the request proves, or null.
+   * Throws an OAuthError or a KeyProofError to refuse the request.
    */
   answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse>;
 }
@@ -26,8 +26,8 @@ export interface TokenResponse {
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
   /**
-   * The refresh token. Missing if the client is not registered for the grant `refresh_token`, and
-   * always for client credentials and for assertions from organizations.
+   * The refresh token. Missing unless the client has the grant `refresh_token`. Always missing for
+   * client credentials and for assertions from organizations.
    */
   readonly refresh_token?: string;
   /** The ID token. Present if the token was issued for a user and its scopes include `openid`. */

@@ -31,38 +31,31 @@ export interface AuthorizationList {
 }
 
 const DEFAULT_LIMIT = 50;
-/** The maximum number of authorizations on one page. */
 const MOST_LISTED = 1000;
 
 /**
- * The maximum number of rows to read for one range of ids (see `buildParts`). Some conditions have
- * no index, so they are checked for each row: a scope, the last use, and whether the authorization
- * has ended. After this many rows, the page ends even if it is not full. This limits the time that
- * a page with every filter takes (decision 51).
+ * The maximum number of rows to read for one range of ids (see `buildParts`).
+ *
+ * Some conditions have no index and are checked in each row: a scope, the last use, and the end of
+ * the authorization. After this many rows, the page ends even if it is not full (decision 51).
  */
 const EXAMINED = 5000;
 
 const A_DAY = 86_400_000;
 
-/**
- * Matches ids and cursors. Authorization ids are hexadecimal. Only cursors contain the other
- * characters.
- */
+/** Ids are hexadecimal. Only cursors contain other characters. */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/**
- * A range of ids from `above`, inclusive, to `below`, exclusive. Null means that the range has no
- * limit on this side.
- */
+/** Ids from `above`, inclusive, to `below`, exclusive. Null means no limit on this side. */
 interface Part {
   readonly below: string | null;
   readonly above: string | null;
 }
 
 /**
- * Returns one page of the active authorizations that match the filter. Throws an AccessError for
- * malformed input.
+ * Returns one page of the matching active authorizations. Throws an AccessError for malformed
+ * input.
  */
 export async function listHeld(
   store: AuthorizationSearch,
@@ -84,7 +77,7 @@ export async function listHeld(
   return { items, next: null };
 }
 
-/** Returns the filter with `unusedSince` rounded up, because the stored times are whole numbers. */
+/** Rounds `unusedSince` up: the stored times are whole numbers. */
 function inWholeMilliseconds(filter: AuthorizationFilter): AuthorizationFilter {
   const { unusedSince } = filter;
   return unusedSince === undefined
@@ -93,10 +86,11 @@ function inWholeMilliseconds(filter: AuthorizationFilter): AuthorizationFilter {
 }
 
 /**
- * Returns the ranges of ids that can contain matches. Ids start with their creation time. An
- * authorization that has not been used since `unusedSince` was created before that time, so newer
- * ids can be skipped. Ids from an early release do not start with a time, and nearly all of them
- * sort after today's ids. Therefore, the ids after today's are searched too.
+ * Returns the ranges of ids that can contain matches.
+ *
+ * Ids start with their creation time. An authorization that is unused since a time is also older
+ * than this time, so newer ids can be skipped. Ids from an early release do not start with a time.
+ * Nearly all of them sort after today's ids, so the function also searches the ids after today's.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,
@@ -110,12 +104,11 @@ function buildParts(
   return [...begun, { below: after === null || after > since ? since : after, above: null }];
 }
 
-/** Returns a string that sorts before all ids that were created at or after this time. */
+/** Returns a string that sorts before all ids from this time or later. */
 function idAt(time: number): string {
   return Math.floor(time).toString(16).padStart(12, '0');
 }
 
-/** Throws an AccessError if the limit or the cursor is not valid. */
 export function requirePage(limit: number, after: string | undefined): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
     throw new AccessError(`The limit must be a whole number from 1 to ${MOST_LISTED}`);
@@ -139,14 +132,12 @@ function requireFilter(
   }
 }
 
-/** Whether the string could be the id of an authorization. */
 export function isAuthorizationId(text: string): boolean {
   return ID.test(text);
 }
 
 /**
- * Returns the person unchanged. Throws an AccessError if the provider or id is not valid, for
- * example because it is too long for the database.
+ * Returns the person. Throws an AccessError if the provider or id is invalid, for example too long.
  */
 export function requirePerson({ provider, id }: PersonReference): PersonReference {
   const problem = personProblem({ provider, id });

@@ -13,8 +13,8 @@ import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import type { TokenResponse } from './grant.ts';
 
 /**
- * Throws if this client may not receive a token with these scopes. `thumbprint` identifies the key
- * that the token is bound to, or is null if the token is not bound.
+ * Throws if this client may not receive a token with these scopes. `thumbprint` identifies the
+ * token's key. It is null if the token is not bound.
  */
 export type IssuanceCheck = (
   client: Client,
@@ -22,10 +22,7 @@ export type IssuanceCheck = (
   thumbprint: string | null,
 ) => void | Promise<void>;
 
-/**
- * Tokens that the server has created but not issued yet: the rows for the store and the response
- * for the client.
- */
+/** The rows for the store and the response for the client. The tokens are not issued yet. */
 export interface PreparedTokens {
   readonly tokens: NewTokens;
   readonly response: TokenResponse;
@@ -34,13 +31,12 @@ export interface PreparedTokens {
 interface AnyTokenRequest {
   readonly client: Client;
   readonly scopes: readonly string[];
-  /** The thumbprint of the key to which the tokens are bound. Null if they are not bound. */
+  /** Null if the tokens are not bound to a key. */
   readonly thumbprint: string | null;
 }
 
-/** A request for a token for the client itself. */
 export interface ClientTokenRequest extends AnyTokenRequest {
-  /** The API for which the token is valid. Defaults to the configured API. */
+  /** Defaults to the configured API. */
   readonly audience?: string | null;
 }
 
@@ -48,26 +44,22 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   readonly now: number;
   readonly family: Family;
   readonly user: UserInterface;
-  /** The nonce from the authorization request. Null if there was none, or for a refresh. */
+  /** The nonce from the authorization request. Null if there was none, and for a refresh. */
   readonly nonce: string | null;
   /**
-   * A secret that all refresh tokens of the authorization contain. It lets the server recognize
-   * used tokens (decision 8). Null until the first refresh token exists.
+   * A secret in all refresh tokens of the authorization. The server recognizes used tokens by it
+   * (decision 8). Null until the first refresh token exists.
    */
   readonly mark: string | null;
   /**
-   * The refresh token that the client sent, if the client's security profile keeps this token
-   * valid. Null if a new refresh token replaces it.
+   * The refresh token that stays valid, if the client's security profile keeps it. Null if a new
+   * refresh token replaces it.
    */
   readonly again?: string | null;
-  /**
-   * Whether the refresh token that the client sent, or an earlier one of the authorization, was not
-   * bound to a key.
-   */
+  /** True if this refresh token, or an earlier one of the authorization, was not bound to a key. */
   readonly isBoundLate?: boolean;
 }
 
-/** What features add when the server issues tokens. */
 export interface IssuingAdditions {
   readonly checks: readonly IssuanceCheck[];
   /** Null if the server does not bind tokens to keys. */
@@ -77,9 +69,8 @@ export interface IssuingAdditions {
 }
 
 /**
- * Creates tokens before the store records that they are issued. As a result, the authorization code
- * or refresh token in the request stays valid if signing fails. Throws if a feature's check rejects
- * the tokens.
+ * Creates tokens before the store records them. If signing fails, the code or refresh token in the
+ * request stays valid. Throws if a feature's check refuses the tokens.
  */
 export class Issuing {
   readonly #server: Server;
@@ -96,7 +87,6 @@ export class Issuing {
     this.#describe = describe;
   }
 
-  /** Issues an access token to the client itself, and writes an audit event. */
   async toClient(grantType: string, request: ClientTokenRequest): Promise<TokenResponse> {
     const { store, audit, clock, measuring, audience } = this.#server;
     const { client, scopes, thumbprint } = request;
@@ -112,8 +102,8 @@ export class Issuing {
   }
 
   /**
-   * Prepares tokens for a person. Adds an ID token if the scopes include `openid`, and a refresh
-   * token if the client can have refresh tokens.
+   * Adds an ID token if the scopes include `openid`, and a refresh token if the client may have
+   * one.
    */
   async forPerson(request: PersonalTokenRequest): Promise<PreparedTokens> {
     const { client, family, scopes, thumbprint, now } = request;
@@ -131,8 +121,8 @@ export class Issuing {
       hash: tokenHash(refreshToken),
       markHash: tokenHash(mark),
       expiresAt: now + this.#server.config.refresh_token_ttl * 1000,
-      // A confidential client authenticates with each request, so its refresh tokens need not be
-      // bound to a key (RFC 9449 section 5).
+      // A confidential client authenticates with each request, so its refresh tokens need no key
+      // (RFC 9449 section 5).
       thumbprint: client.public ? thumbprint : null,
       isBoundLate: request.isBoundLate === true,
     };
@@ -143,8 +133,8 @@ export class Issuing {
   }
 
   /**
-   * Creates the response again for tokens that were issued earlier and are bound to the same key.
-   * `request` contains the current data for the scopes and the ID token.
+   * Repeats the response for tokens that were issued earlier with the same key. `request` contains
+   * the current scopes and ID token data.
    */
   async again(
     request: Omit<PersonalTokenRequest, 'mark'>,
@@ -166,8 +156,8 @@ export class Issuing {
   }
 
   /**
-   * Throws if a feature's check rejects tokens like these. A grant that marks its code or token as
-   * used before it creates tokens must call this method first.
+   * Throws if a feature's check refuses such tokens. Call this before you mark a code or token as
+   * used, if you create its tokens later.
    */
   async requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
     for (const check of this.#checks) {
@@ -186,8 +176,7 @@ export class Issuing {
     const key = await keys.active(algorithm);
     if (key === null)
       throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
-    // Leave a scope's claims out of the ID token if the person no longer has the permission for the
-    // scope.
+    // Leave out claims of scopes that the person may no longer grant.
     const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
     return signIdToken(key, {
       issuer,

@@ -5,13 +5,13 @@ import type { Authorization } from '../store/grant.ts';
 import { goesBackTo } from '../store/prior-consent.ts';
 
 /**
- * Calls `act` for each active authorization of the person that `isMeant` accepts. `act` must end
- * the authorization or change it so that `isMeant` no longer accepts it. Returns how many times
- * `act` was called.
+ * Calls `act` for each active authorization of the person that `isMeant` accepts. Returns the
+ * number of calls. `act` must end or change the authorization, so that `isMeant` no longer accepts
+ * it.
  *
- * While an authorization is active, a new authorization can start from it without the consent page
- * (`PriorConsent`). Therefore, the function searches again until it finds none. It ignores
- * authorizations that the person allows on the consent page in the meantime.
+ * A new authorization can start from an active one without the consent page (`PriorConsent`). So
+ * the function searches again until it finds none. It ignores new authorizations from the consent
+ * page.
  */
 export async function forEachLiving(
   { store, clock }: Server,
@@ -37,15 +37,14 @@ export async function forEachLiving(
   }
 }
 
-/** Why access ends and which administrator ends it, for the audit log. */
+/** Why access ends, and which administrator ends it. */
 export interface Ending extends Acting {
   readonly reason: 'person' | 'operator';
 }
 
 /**
- * Revokes each active authorization of the person that `isMeant` accepts. Also revokes
- * authorizations that start from one of these in the meantime. Returns how many authorizations it
- * found.
+ * Revokes each active authorization of the person that `isMeant` accepts. Also revokes those that
+ * start from them in the meantime. Returns how many it found.
  */
 export function revokeEachLiving(
   server: Server,

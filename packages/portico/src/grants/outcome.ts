@@ -9,14 +9,14 @@ import type { Again } from './repeated-answers.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { Replays } from './replay-response.ts';
 
-/** Returns the value of `expires_in` for a token that the server may have issued earlier. */
+/** Returns `expires_in`. The token may have been issued earlier. */
 export function secondsLeft(expiresAt: number, now: number): number {
   return Math.max(0, Math.ceil((expiresAt - now) / 1000));
 }
 
 /**
- * Returns an `invalid_grant` error. Its description for the client is always the same, because the
- * exact reason would only help an attacker. `detail` appears only in the log.
+ * The client always gets the same description. The exact reason would only help an attacker.
+ * `detail` is for the log.
  */
 export function invalidGrant(detail: string): OAuthError {
   return new OAuthError(
@@ -32,19 +32,13 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/**
- * For each kind of grant: its name in log messages, and whether to delete a stored response when
- * the server rejects the request.
- */
+/** `isSpentRefused` deletes a stored response when the server refuses the request. */
 const KINDS = {
   code: { name: 'code', isSpentRefused: true },
   refresh_token: { name: 'refresh token', isSpentRefused: false },
 } as const;
 
-/**
- * The reasons for which the store can refuse to issue tokens after the request passed all checks.
- * In each case, the stored grant changed in the meantime.
- */
+/** Why the store can refuse after all checks: the stored grant changed in the meantime. */
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
   revoked: 'belongs to an authorization that was revoked',
@@ -52,10 +46,7 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   taken: 'was used by another request, or its authorization was revoked',
 };
 
-/**
- * Turns the store's result into a response and audit events, after the store has tried to use a
- * code or refresh token.
- */
+/** Turns the store's result into a response and audit events. */
 export class Outcomes {
   readonly #grantType: Grant;
   readonly #parts: GrantParts;
@@ -72,9 +63,8 @@ export class Outcomes {
   /**
    * Returns the response if the store issued the tokens. Throws `invalid_grant` if it did not.
    *
-   * If it is unknown whether the store issued the tokens, throws the store's error and stores the
-   * response in case the client repeats the request. The server checks the repeated request again
-   * before it sends the stored response.
+   * If this is unknown, stores the response and throws the store's error. The client may repeat the
+   * request. The server then checks it again before it sends the stored response.
    */
   respond(
     form: Parameters,
@@ -110,7 +100,7 @@ export class Outcomes {
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
-    // A stored response may be sent later, so calculate the token's remaining lifetime again.
+    // A stored response may be sent later. Calculate the remaining lifetime again.
     return {
       ...response,
       expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in),

@@ -17,11 +17,11 @@ export interface GrantParts {
   readonly lostAnswers: LostAnswers;
   /** The APIs for which the server issues tokens. */
   readonly resources: ProtectedResources;
-  /** Decides whether the server may send a response to this redirect URI of the client. */
+  /** Decides whether a response may go to this redirect URI of the client. */
   readonly mayRedirect: MayRedirect;
   /**
-   * Decides how the server responds to a second use of a refresh token. Null if every second use is
-   * a replay.
+   * Decides how to respond to a second use of a refresh token. Null if every second use is a
+   * replay.
    */
   readonly secondUses: ((rules: RefreshRules, binding: KeyBinding | null) => SecondUses) | null;
   /** Decides which requested scopes the server drops. */

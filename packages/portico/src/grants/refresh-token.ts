@@ -26,14 +26,12 @@ import {
   requireScopesInForce,
 } from './stored-grant.ts';
 
-/** A token request that contains a refresh token. */
 interface Offer extends TokenRequest {
   readonly proved: ProvedKey | null;
-  /** The refresh token that the client sent. */
   readonly presented: string;
   /**
-   * A secret that all refresh tokens of one authorization contain. It lets the server recognize
-   * used tokens (decision 8). Null if the token contains none.
+   * A secret in all refresh tokens of one authorization. The server recognizes used tokens by it
+   * (decision 8). Null if the token contains none.
    */
   readonly mark: string | null;
   readonly now: number;
@@ -41,14 +39,16 @@ interface Offer extends TokenRequest {
 
 /**
  * Exchanges a refresh token for a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
- * can be used only once. Exception: with the profile fapi2, the response contains the same refresh
- * token again, because the token cannot be used without the client's key (decision 45).
+ * works once.
+ *
+ * With the profile fapi2, the response contains the same refresh token again. It is useless without
+ * the client's key (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
   readonly #replays: Replays;
-  /** Handles a refresh token that is used twice. Null if using a token twice is always a replay. */
+  /** Null if every second use is a replay. */
   readonly #retries: SecondUses | null;
 
   constructor(parts: GrantParts) {
@@ -63,7 +63,6 @@ export class RefreshTokenGrant implements TokenGrant {
     this.#retries = parts.secondUses?.({ again, requireSame }, parts.binding) ?? null;
   }
 
-  /** Handles a token request with `grant_type=refresh_token`. */
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
     const { store, clock } = this.#parts.server;
     const presented = form.require('refresh_token');
@@ -83,12 +82,12 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Rejects a token that is bound to a key if the request does not prove that key. The
-   * authorization stays valid. Otherwise, an attacker who has only the token could end it.
+   * Refuses a token that is bound to a key if the request does not prove this key. The
+   * authorization stays active. Otherwise, an attacker with only the token could end it.
    *
-   * Exception: the authorization had refresh tokens without a key before it was bound to a key, and
-   * now a used token arrives without that key. An attacker may have been the first to prove a key,
-   * and this request may come from the real client. Therefore, the authorization ends.
+   * One case ends the authorization: it had refresh tokens without a key first, and now a used
+   * token arrives without the key. An attacker may have been the first to prove a key. This request
+   * may then come from the real client.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;
@@ -98,9 +97,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Handles a token that has already been used. During the retry window, returns the first response
-   * again. After that, the second use is a replay. Both the client and an attacker may then have
-   * the token, so the authorization ends.
+   * Handles a token that was already used. During the retry window, returns the first response
+   * again. Later uses are replays: an attacker may have the token too, so the authorization ends.
    */
   async #answerUsed(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
@@ -128,9 +126,7 @@ export class RefreshTokenGrant implements TokenGrant {
     return this.#outcomes.respond(form, request, token, prepared, outcome);
   }
 
-  /**
-   * Runs all checks for a refresh token that has not been used. Returns the request for new tokens.
-   */
+  /** Runs all checks for an unused refresh token. Returns the request for new tokens. */
   async #tokenRequest(
     { client, form, thumbprint, presented, mark, now }: Offer,
     token: RefreshToken,
@@ -152,8 +148,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Handles a token that another request used, or whose authorization ended, after this request
-   * passed its checks. During the retry window, both requests receive the same response.
+   * Handles a token that changed after this request passed its checks: another request used it, or
+   * its authorization ended. During the retry window, both requests get the same response.
    */
   async #answerTaken(
     offer: Offer,
@@ -170,10 +166,7 @@ export class RefreshTokenGrant implements TokenGrant {
     return this.#outcomes.respond(offer.form, request, token, prepared, { issued: false, refusal });
   }
 
-  /**
-   * Returns the scopes for the new access token: the scopes that the request names, or all scopes
-   * that still apply if it names none.
-   */
+  /** Returns the requested scopes, or all that still apply if the request names none. */
   #narrowed(
     inForce: readonly string[],
     client: Client,
@@ -188,10 +181,7 @@ export class RefreshTokenGrant implements TokenGrant {
     });
   }
 
-  /**
-   * Throws unless the request is for the same resource and scopes as the first response. Different
-   * scopes would need a different access token.
-   */
+  /** Throws unless the request is for the same resource and scopes as the first one. */
   #requireSame(
     client: Client,
     form: Parameters,

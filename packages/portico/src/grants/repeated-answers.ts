@@ -6,8 +6,8 @@ import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 
 /**
- * Repeats the response to an earlier request that received tokens with these scopes. Throws if the
- * server would now reject that request.
+ * Repeats the response to an earlier request with these scopes. Throws if the server would now
+ * refuse that request.
  */
 export type Again = (
   client: Client,
@@ -17,16 +17,16 @@ export type Again = (
 ) => Promise<TokenResponse>;
 
 /**
- * Decides how the server responds to the second use of a refresh token. If the server has no such
- * object, every second use is a replay (`replay-response.ts`).
+ * Decides how to respond to the second use of a refresh token. Without this object, every second
+ * use is a replay (`replay-response.ts`).
  */
 export interface SecondUses {
-  /** Encrypts the first response. The store saves the result. */
+  /** Encrypts the first response for the store. */
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
   /**
-   * Returns the first response again if the client is allowed to repeat this request, or null if
-   * this use of the token is a replay. Throws if the server would now reject the request, or if the
-   * request differs from the first one. When it throws, the authorization stays active.
+   * Returns the first response again, or null if this use is a replay. Throws if the request
+   * differs from the first one, or if the server would now refuse it. The authorization then stays
+   * active.
    */
   answer(
     request: TokenRequest,
@@ -35,13 +35,12 @@ export interface SecondUses {
   ): Promise<TokenResponse | null>;
 }
 
-/** Functions that the refresh token grant provides to `SecondUses`. */
+/** What the refresh token grant provides to `SecondUses`. */
 export interface RefreshRules {
-  /** Repeats an earlier response if the server would still accept the request. */
   readonly again: Again;
   /**
-   * Throws unless the request is for the same resource and scopes as the first use. `scopes` are
-   * the scopes that the first use received.
+   * Throws unless the request is for the same resource and scopes. `scopes` are those of the first
+   * use.
    */
   readonly requireSame: (
     client: Client,

@@ -2,14 +2,13 @@ import { ReplayEventLimit } from '../auditing/replay-event-limit.ts';
 import type { StoredGrant } from '../store/grant.ts';
 import type { GrantParts } from './parts.ts';
 
-/** The name of the audit event for each kind of replay. */
 const EVENTS = { code: 'code_replayed', refresh_token: 'refresh_token_replayed' } as const;
 
 /**
- * Handles the second use of an authorization code or refresh token. The store decides which use is
- * the second: the write that marks the code or token as used also records the first use
- * (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So if two requests arrive at the same
- * time, exactly one of them is the second use.
+ * Handles the second use of an authorization code or refresh token.
+ *
+ * The write that marks it as used decides which use is the second (`store/sql/codes.ts`,
+ * `store/sql/refresh-tokens.ts`). Of two simultaneous uses, exactly one is the second.
  */
 export class Replays {
   readonly kind: keyof typeof EVENTS;
@@ -23,8 +22,7 @@ export class Replays {
   }
 
   /**
-   * Revokes the authorization and all of its tokens, because an attacker may have received the
-   * tokens from the first use.
+   * Revokes the authorization with all tokens. An attacker may have the tokens of the first use.
    */
   async revoke(used: StoredGrant): Promise<void> {
     const { store, clock } = this.#parts.server;
@@ -32,8 +30,7 @@ export class Replays {
   }
 
   /**
-   * Writes audit events about a second use, and about the authorization if the second use ended it.
-   * If it ended nothing, writes only a few events per minute.
+   * Writes audit events about a second use. If it revoked nothing, writes only a few per minute.
    */
   async audit({ family }: StoredGrant, revoked = true): Promise<void> {
     const { audit, measuring } = this.#parts.server;

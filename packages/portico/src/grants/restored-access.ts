@@ -23,16 +23,16 @@ export interface EndedAccess {
   readonly initialAccessTokens: number;
 }
 
-/** Ends all requests that wait for a user's answer in the tables of one feature. */
+/** Ends the waiting requests in the tables of one feature. */
 export type EndsRequests = () => Promise<void>;
 
 /**
- * Ends all codes, tokens and authorizations, and all requests that wait for a user's answer.
- * `ending` ends such requests in the tables of features.
+ * Ends all codes, tokens and authorizations, and all waiting requests. `ending` ends the requests
+ * in the tables of features.
  *
- * Call this function after you restore a backup, because the backup does not show which tokens were
- * revoked or used later. When the promise resolves, nothing that existed when the call began is
- * valid. The function compares ids, so it does not depend on clocks.
+ * Call this function after you restore a backup. A backup does not show which tokens were revoked
+ * or used later. When the promise resolves, nothing that existed before the call is valid. The
+ * function compares ids and does not depend on clocks.
  */
 export async function endAllAccess(
   server: Server,
@@ -40,8 +40,7 @@ export async function endAllAccess(
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
-  // First end requests that wait for a sign-in, then requests that wait for consent, then
-  // authorizations. If a user continues a request in the meantime, a later step ends it.
+  // Keep this order. If a user continues a request in the meantime, a later step ends it.
   await inSteps((after) => store.waitingRequests.endWaitingRequests(after, BATCH));
   for (const end of ending) await end();
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
@@ -69,9 +68,9 @@ export async function endAllAccess(
 }
 
 /**
- * Ends authorizations that started without the consent page because of an earlier authorization.
- * The earlier one has an id of at most `newest`. New authorizations can start from these at the
- * same time, so the function searches again until it finds no active authorization.
+ * Ends authorizations that started from an earlier one, without the consent page. The id of the
+ * earlier one is at most `newest`. Others can start from them in the meantime. So the function
+ * searches again until it finds no active authorization.
  */
 async function endBegun({ store, clock }: Server, newest: string): Promise<number> {
   const { everythingIssued } = store;

@@ -24,8 +24,8 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
 }
 
 /**
- * Returns why the request cannot use a grant that is bound to a key: the request proved no key or
- * another key (RFC 9449 sections 5 and 10). The result is only for the log.
+ * Returns why the request cannot use a grant that is bound to a key (RFC 9449 sections 5 and 10).
+ * Only for the log.
  */
 export function ofAnotherKey(what: string, proved: string | null): string {
   return proved === null
@@ -37,15 +37,15 @@ export function expired(what: string, { expiresAt }: StoredGrant): string {
   return `the ${what} expired at ${new Date(expiresAt).toISOString()}`;
 }
 
-/** Throws `invalid_grant` if the server no longer issues tokens for the grant's audience. */
+/** Throws `invalid_grant` if the server no longer issues tokens for this audience. */
 export function requireKnownAudience({ audience }: Family, resources: Resources): void {
   const refused = resources.grantRefusal(audience);
   if (refused !== null) throw invalidGrant(refused);
 }
 
 /**
- * Throws `invalid_grant` if the client no longer has a grant type with which people can give it
- * access. In that case, none of the client's authorizations is valid.
+ * Throws `invalid_grant` if people can no longer give this client access. None of the client's
+ * authorizations is then valid.
  */
 export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
   if (grantTypes.canBeAllowed(client.grants)) return;
@@ -55,8 +55,8 @@ export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
 }
 
 /**
- * Returns those scopes of the grant that the client is still registered for and the resource still
- * offers. Throws `invalid_scope` if there are none.
+ * Returns the grant's scopes that the client and the resource still have. Throws `invalid_scope` if
+ * no scope is left.
  */
 export function requireScopesInForce(
   family: Family,
@@ -74,9 +74,8 @@ export function requireScopesInForce(
 }
 
 /**
- * Returns a function that repeats a response. The function checks what may have changed since the
- * grant was used: the client, the account, and the scopes. It does not check whether the grant has
- * expired, because the grant was valid when it was used.
+ * Returns a function that repeats a response. It checks the client, the account and the scopes
+ * again. It does not check the expiry: the grant was valid when it was used.
  */
 export function againFor(
   grant: Grant,
@@ -100,10 +99,9 @@ export function againFor(
       parseToken(issued.response.access_token),
       clock(),
     );
-    // The row of an expired token stays for an hour. The row of a revoked token is removed
-    // immediately. So if the row is missing, the token was revoked.
+    // Expired tokens stay in the store for an hour. So a missing token was revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
-    // The details may have changed too. For example, the `sid` is removed when the session ends.
+    // The details may have changed. For example, the `sid` is removed when the session ends.
     const details = (await store.authorizations.findHolder(family.id))?.details;
     return issuing.again(
       { client, family: { ...family, details }, user, scopes, thumbprint, nonce, now: clock() },
@@ -112,7 +110,7 @@ export function againFor(
   };
 }
 
-/** Runs `work`. If `work` throws an OAuthError, adds the authorization's id to the error. */
+/** Adds the authorization's id to any OAuthError that `work` throws. */
 export async function naming<T>(family: Family | null, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -123,8 +121,8 @@ export async function naming<T>(family: Family | null, work: () => Promise<T>): 
 }
 
 /**
- * Throws `invalid_target` if the request names a resource other than the one that the person
- * consented to (RFC 8707 section 2.2).
+ * Throws `invalid_target` if the request names another resource than the person allowed (RFC 8707
+ * section 2.2).
  */
 export function requireSameResource(
   { audience }: { readonly audience: string | null },
