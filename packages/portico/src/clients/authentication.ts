@@ -24,30 +24,25 @@ import { assertionReader } from './reading-assertions.ts';
 import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
- * The number of failed attempts after which the server slows down further attempts. `client` counts
- * one client from one network. `address` counts all clients from one network. The limits for
- * assertions are higher than for secrets. An attacker cannot guess a signature, but a client with a
- * wrong clock or a missing key sends many assertions that fail.
+ * After this many failures, the server slows down further attempts. `client` counts one client from
+ * one network. `address` counts all clients from one network.
+ *
+ * Assertions have higher limits. An attacker cannot guess a signature. A client with a wrong clock
+ * or a missing key sends many assertions that fail.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },
   assertions: { client: 60, address: 600 },
 } as const;
 
-/**
- * A client's attempt to authenticate: the client id in the request, the client (null if unknown),
- * and the kind of credentials.
- */
+/** An attempt to authenticate. `client` is null if the client is unknown. */
 interface Judged {
   readonly clientId: string;
   readonly found: Client | null;
   readonly kind: keyof typeof FREE_FAILURES;
 }
 
-/**
- * One method of authentication by assertions, with the function that verifies assertions for one
- * endpoint.
- */
+/** A method of authentication by assertions, with the verifier for one endpoint. */
 interface Way {
   readonly assertions: ClientAssertions;
   readonly verify: VerifyAssertion;
@@ -58,16 +53,10 @@ export class ClientProofs {
   readonly assertions: readonly ClientAssertions[];
   readonly #secrets: ClientSecrets;
   readonly #server: Server;
-  /**
-   * Failed assertions and failed secrets are counted separately, so failed assertions never slow
-   * down secrets.
-   */
+  /** Counts assertions and secrets separately: failed assertions never slow down secrets. */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
-  /**
-   * `assertions` lists the methods of authentication by assertions, in the order in which the
-   * server tries them.
-   */
+  /** The server tries the methods in `assertions` in this order. */
   constructor(server: Server, secrets: ClientSecrets, assertions: readonly ClientAssertions[]) {
     this.#server = server;
     this.#secrets = secrets;
@@ -80,8 +69,8 @@ export class ClientProofs {
   }
 
   /**
-   * Authenticates a client by its secret. If this process has verified the secret before, accepts
-   * it immediately. Verifies any other secret with the slow hash. After too many failures, throws a
+   * Authenticates a client by its secret. Accepts a secret immediately if this process has verified
+   * it before. Any other secret needs the slow hash. After too many failures, throws a
    * TooManyFailuresError for most attempts.
    */
   async secret(
@@ -90,8 +79,8 @@ export class ClientProofs {
     found: Client | null,
     active: Client | null,
   ): Promise<Client> {
-    // If the result is a boolean, do not await it. During an await, other requests could run before
-    // this request is marked as verifying the secret.
+    // Do not await a boolean. Other requests could run before this one is marked as verifying the
+    // secret.
     const known = this.#secrets.isKnown(active, secret, clientId);
     if ((typeof known === 'boolean' ? known : await known) && active !== null) return active;
     return this.#judge(
@@ -109,9 +98,9 @@ export class ClientProofs {
   }
 
   /**
-   * Authenticates a client by an assertion. Counts only failed assertions and never delays a valid
-   * one, so an attacker's failures do not slow down the client. This is safe because a signature is
-   * cheap to verify and cannot be guessed.
+   * Authenticates a client by an assertion. Never delays a valid assertion, so an attacker's
+   * failures do not slow down the client. This is safe: a signature is cheap to verify and cannot
+   * be guessed.
    */
   async assertion(
     request: Request,
@@ -148,8 +137,8 @@ export class ClientProofs {
         ? null
         : { ...active, keys };
     try {
-      // Verify an assertion of an unknown client too, so that the response time does not show
-      // whether the client exists.
+      // Verify assertions of unknown clients too. The response time must not show which clients
+      // exist.
       const profile = active === null ? null : this.#server.profiles.of(active);
       await way?.verify(keyed, clientId, assertion, profile);
       if (keyed !== null) return null;
@@ -175,7 +164,7 @@ export class ClientProofs {
     const { host, audit } = this.#server;
     const address = callerAddress(host, request);
     const network = findNetwork(address);
-    // Use the hash of an unknown client id, because attackers can send many long ids.
+    // Attackers can send many long ids. Use the hash of an unknown id.
     const keys = [
       {
         key: JSON.stringify([found?.id ?? tokenHash(clientId), network]),
@@ -204,8 +193,7 @@ export class ClientAuthentication {
   readonly #reader: AssertionReader | null;
 
   /**
-   * `paths` are the paths of the endpoint. The audience of an assertion may be the URL of any of
-   * these paths, or the issuer.
+   * The audience of an assertion may be the issuer, or the URL of any of the endpoint's `paths`.
    */
   constructor(
     server: Server,
@@ -226,16 +214,15 @@ export class ClientAuthentication {
   }
 
   /**
-   * Authenticates the client that sent this request, and returns it (RFC 6749 sections 2.3 and
-   * 3.2.1).
+   * Authenticates the client that sent this request (RFC 6749 sections 2.3 and 3.2.1).
    *
    * - A confidential client authenticates with its secret.
    * - A client with keys authenticates with an assertion.
    * - A public client is identified by its id.
    *
-   * Throws `invalid_client` if authentication fails, or `invalid_request` if the request contains
-   * credentials twice. After many failures, throws a TooManyFailuresError. Even then, valid
-   * assertions and secrets that were verified before still succeed.
+   * Throws `invalid_client` if authentication fails, or `invalid_request` for two credentials.
+   * After many failures, throws a TooManyFailuresError. Valid assertions and known secrets then
+   * still succeed.
    */
   async authenticate(request: Request, form: Parameters): Promise<Client> {
     const proofs = this.#proofs;
@@ -258,8 +245,8 @@ export class ClientAuthentication {
 }
 
 /**
- * Returns the method that verifies assertions of this type. If several methods accept the type,
- * returns the method that recognizes the assertion, or the last method if none does.
+ * Returns the method for assertions of this type. If several methods accept the type, returns the
+ * one that recognizes the assertion, or else the last one.
  */
 function wayFor(type: string, assertion: Jws, ways: readonly Way[]): Way | undefined {
   const ofType = ways.filter(({ assertions }) => assertions.type === type);
@@ -281,7 +268,7 @@ function proofOf({ workload }: ClientKeys): string {
   return workload === undefined ? PRIVATE_KEY_JWT : 'workload tokens';
 }
 
-/** Some libraries send HTTP Basic for every client, also for a client without a secret. */
+/** Some libraries send HTTP Basic even for a client without a secret. */
 const EMPTY_OF_PUBLIC =
   'the request has an empty secret (HTTP Basic), but the client is public: it must send only its ' +
   'client_id, in the body';

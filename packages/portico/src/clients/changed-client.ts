@@ -64,8 +64,8 @@ export interface ClientChanges {
 }
 
 /**
- * Returns the client after these changes, but without its website and logo, which `ClientUpdates`
- * adds. Throws if the result is not a valid registration.
+ * Returns the changed client, without its website and logo. `ClientUpdates` adds these. Throws if
+ * the result is not a valid registration.
  */
 export async function changedClient(
   client: Client,
@@ -78,15 +78,15 @@ export async function changedClient(
     changes.addRedirectUris,
     changes.removeRedirectUris,
   );
-  // Ignore `offline_access`, because Portico never stores this scope with a client.
+  // Portico never stores `offline_access` with a client.
   const added = changes.addScopes?.filter((name) => name !== OFFLINE_ACCESS);
   const scopes = list('scope', client.scopes, added, changes.removeScopes);
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
   const grantTypes = server.grantTypes();
   requireWhole(redirectUris, grants, grantTypes);
   const keys = namedKeys(client, changes, server.takesKeys());
-  // Leave out the client's scopes and grants that the configuration no longer offers, so that they
-  // do not block other changes.
+  // Leave out scopes and grants that the configuration no longer offers. They must not block other
+  // changes.
   const known = scopes.filter((name) => server.scopes.has(name) || !client.scopes.includes(name));
   const offered = grants.filter(
     (name) => grantTypes.rights.includes(name) || !client.grants.includes(name),
@@ -106,9 +106,8 @@ export async function changedClient(
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // Keep the algorithm that signs the client's ID tokens, or that did so earlier. If the client
-    // loses its right to ID tokens and regains it, the server uses the same algorithm as before
-    // (AS-30.3).
+    // Keep the algorithm, even if the client has no ID tokens now. If it gets them again, the
+    // server uses the same algorithm as before (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
@@ -153,8 +152,8 @@ function list(
 
 /**
  * Throws if the changed client has no grant, or if its grants and redirect URIs do not fit
- * together. Call this before `checkRegistration`, which would otherwise add the default grants
- * again, although the caller removed them.
+ * together. Call this before `checkRegistration`. That function would add the removed default
+ * grants again.
  */
 function requireWhole(
   redirectUris: readonly string[],
@@ -196,8 +195,8 @@ function bringsKeys({
 }
 
 /**
- * Returns the changed client's keys or workload as registration fields. Returns null for a client
- * that has neither.
+ * Returns the changed keys or workload as registration fields. Returns null if the client has
+ * neither.
  */
 function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean): NamedKeys | null {
   if (bringsKeys(changes) && !takesKeys) throw new RegistrationError(NO_KEYS);

@@ -4,10 +4,7 @@ import type { ClientMetadata } from '../store/client.ts';
 import { unmetProblem } from '../store/client-demands.ts';
 import { checkRegistration, type ClientRegistration } from './registration.ts';
 
-/**
- * The error message for a registration that contains client keys, on a server that does not accept
- * them.
- */
+/** The server accepts no client keys. */
 export const NO_KEYS = 'oauth_server:private_key_jwt is off; set it to true first';
 
 const NO_WORKLOADS = 'oauth_server:workload_identity is off; set it to true first';

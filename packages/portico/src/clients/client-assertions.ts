@@ -13,35 +13,30 @@ export interface KeyedClient {
 export interface ClientAssertions {
   /** The method's name in messages, for example `private_key_jwt`. */
   readonly called: string;
-  /** The `client_assertion_type` that this method accepts. */
   readonly type: string;
-  /** Whether clients with these keys authenticate with this method. */
+  /** Returns true if clients with these keys authenticate with this method. */
   isFor(keys: ClientKeys): boolean;
   /**
-   * Whether this method must verify this assertion. Called before the assertion is verified. The
-   * result must not depend on the client, because the server must do the same work for every
-   * client.
+   * Returns true if this method must verify this assertion, which is not yet verified. The result
+   * must not depend on the client. The server must do the same work for every client.
    */
   recognizes(assertion: Jws): boolean;
-  /** Returns a function that verifies assertions sent to endpoints with these URLs. */
+  /** Returns the verifier for the endpoints with these URLs. */
   verifierAt(endpoints: readonly string[]): VerifyAssertion;
 }
 
-/** Authenticates clients by assertions that the clients sign with their own keys. */
+/** Verifies assertions that clients sign with their own keys. */
 export interface OwnAssertions extends ClientAssertions {
-  /**
-   * Returns the current problems of the client's keys. The list is empty if there are no problems.
-   */
+  /** Returns the current problems of the client's keys. */
   problems(client: KeyedClient): Promise<readonly string[]>;
 }
 
 /**
- * Verifies an assertion. Resolves if the assertion identifies this client to this server and is
- * valid now. Otherwise throws a JwsError with the reason, or another error if the keys cannot be
- * read.
+ * Verifies that an assertion identifies this client to this server and is valid now. Otherwise
+ * throws a JwsError with the reason, or another error if the keys cannot be read.
  *
  * `client` is null if the client is unknown or does not use this method. The function then does the
- * same work as for a known client and always throws. `profile` is the client's security profile.
+ * same work and always throws. `profile` is the client's security profile.
  */
 export type VerifyAssertion = (
   client: KeyedClient | null,

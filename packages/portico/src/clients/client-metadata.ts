@@ -4,15 +4,15 @@ import { PRIVATE_KEY_JWT } from './credentials.ts';
 import { JWT_ASSERTION, JWT_SVID_ASSERTION } from './reading-assertions.ts';
 import { demandMetadata, type ClientDemand, type ClientDemands } from '../store/client-demands.ts';
 
-/** How a client authenticates, and which additional requirements its requests must meet. */
+/** How a client authenticates, and what its requests must meet. */
 export interface ProvingClient extends ClientDemands {
   readonly public: boolean;
   readonly keys: ClientKeys | null;
 }
 
 /**
- * Returns how a client authenticates and which additional requirements its requests must meet, with
- * the field names from RFC 7591 section 2.
+ * Returns how a client authenticates and what its requests must meet, with the field names from RFC
+ * 7591 section 2.
  */
 export function authenticationMetadata(
   client: ProvingClient,

@@ -34,10 +34,7 @@ export interface RegisteredClient {
   readonly secret: string | null;
 }
 
-/**
- * Returns the client with this id, even if the client is revoked. Returns null if the id is
- * unknown. `form` contains the parameters of the request.
- */
+/** Finds a client, even if it is revoked. `form` contains the parameters of the request. */
 export type FindClient = (
   clientId: string,
   request: Request,
@@ -74,12 +71,9 @@ export interface RotatedSecret {
   readonly previousExpiresAt: number | null;
 }
 
-/** How long the previous secret keeps working after a rotation by default, in seconds (one day). */
+/** In seconds (one day). */
 export const DEFAULT_OVERLAP = 86_400;
-/**
- * The maximum time that the previous secret can keep working after a rotation, in seconds (one
- * year).
- */
+/** In seconds (one year). */
 const LONGEST_OVERLAP = 365 * 86_400;
 
 /**
@@ -125,10 +119,11 @@ export class Clients {
   }
 
   /**
-   * Registers a client, unless `isThere` accepts an existing client that is not revoked. In that
-   * case, returns the existing client without a secret. If several calls run at the same time, even
-   * in different processes, only one of them registers a client. Throws a RegistrationError with an
-   * explanation if the registration is not valid.
+   * Registers a client, unless `isThere` accepts an existing client that is not revoked. Then
+   * returns the existing client without a secret.
+   *
+   * Of several simultaneous calls, only one registers a client, even in different processes. Throws
+   * a RegistrationError with an explanation if the registration is invalid.
    */
   async createUnless(
     registration: ClientRegistration,
@@ -243,8 +238,8 @@ export class Clients {
 
   /**
    * Revokes the client and all of its tokens permanently. For a document client, blocks its URL
-   * until you unblock it. This works even if no user has seen the client yet. Throws a
-   * RegistrationError if the client is unknown or already revoked.
+   * until you unblock it, even if no user has seen the client yet. Throws a RegistrationError if
+   * the client is unknown or already revoked.
    */
   async revoke(clientId: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
@@ -256,8 +251,7 @@ export class Clients {
       if ((await this.find(clientId)) === null) return this.#block(clientId, acting);
     }
     const client = await this.#requireKnown(clientId);
-    // Run this even if the client is already revoked. If another process has just revoked it, that
-    // revocation may not be durable yet.
+    // Run this even for a revoked client. Another process's revocation may not be durable yet.
     if (!(await store.clients.revokeClient(clientId, clock()))) throw revokedBefore();
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown: true };
@@ -265,9 +259,10 @@ export class Clients {
 
   /**
    * Unblocks the URL of a document client. The client works again after the server has fetched its
-   * document again. Its earlier authorizations stay revoked. Throws a RegistrationError if the
-   * client is unknown, is not a document client, or is not blocked. Also throws if the server has
-   * no feature for client documents.
+   * document again. Its earlier authorizations stay revoked.
+   *
+   * Throws a RegistrationError if the client is unknown, is not a document client, or is not
+   * blocked. Also throws if the server has no feature for client documents.
    */
   async unblock(url: string, acting?: Acting): Promise<void> {
     const client = await this.#requireKnown(url);
@@ -313,7 +308,7 @@ export class Clients {
     return { client: { ...client, ...siteUri, ...logoHash }, secret, logo };
   }
 
-  /** Blocks this URL by storing a revoked client for it, without the metadata from a document. */
+  /** Stores a revoked client for this URL, without the metadata from a document. */
   async #block(url: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
     const now = clock();
@@ -332,8 +327,7 @@ export class Clients {
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
     await store.clients.insertRevokedClient(client);
-    // If a user saw the client in the meantime, the store already contains it. That stored client
-    // must be revoked.
+    // A user saw the client in the meantime, so the store contains it. Revoke that client.
     const wasKnown = await store.clients.revokeClient(url, now);
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown };
@@ -349,8 +343,8 @@ export class Clients {
 }
 
 /**
- * Returns when the previous secret stops working, in milliseconds since 1970: after the overlap, or
- * earlier if the secret itself expires. Returns null if it has already stopped working.
+ * Returns the end of the overlap, or an earlier expiry of the secret, in milliseconds since 1970.
+ * Returns null if the previous secret has already stopped working.
  */
 function endOfPrevious(
   { secretExpiresAt: until }: Client,

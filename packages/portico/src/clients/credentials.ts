@@ -3,8 +3,7 @@ import type { JwsError, Jws } from '../keys/jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 
 /**
- * The client authentication methods of the token endpoint, with their names from RFC 7591. `none`
- * is for public clients.
+ * The client authentication methods of the token endpoint (RFC 7591). `none` is for public clients.
  */
 export const CLIENT_AUTHENTICATION_METHODS = [
   'client_secret_basic',
@@ -12,33 +11,25 @@ export const CLIENT_AUTHENTICATION_METHODS = [
   'none',
 ] as const;
 
-/**
- * The authentication method of clients with keys. It is available if a feature verifies the
- * assertions of these clients.
- */
+/** The method of clients with keys. A feature must verify their assertions. */
 export const PRIVATE_KEY_JWT = 'private_key_jwt';
 
-/** The client credentials that a request contains, before they are verified. */
+/** The credentials in a request, not yet verified. */
 export type Credentials =
   SecretCredentials | AssertionCredentials | { readonly method: 'none'; readonly clientId: string };
 
 export interface AssertionCredentials {
   readonly method: 'assertion';
-  /** The value of `client_assertion_type`. */
   readonly type: string;
-  /** The client id. Empty if the form contains none and it cannot be read from the assertion. */
+  /** Empty if neither the form nor the assertion contains the client id. */
   readonly clientId: string;
-  /** The parsed assertion, or the error if it cannot be parsed. */
+  /** The error if the assertion cannot be parsed. */
   readonly assertion: Jws | JwsError;
 }
 
-/** Reads client assertions from requests. */
 export interface AssertionReader {
   readonly isSent: (form: Parameters) => boolean;
-  /**
-   * Reads the assertion. Called only if `isSent` returned true. `clientId` is the client id in the
-   * form.
-   */
+  /** Call this only after `isSent` returned true. `clientId` is the client id in the form. */
   readonly read: (form: Parameters, clientId: string | undefined) => AssertionCredentials;
 }
 
@@ -49,10 +40,11 @@ export interface SecretCredentials {
 }
 
 /**
- * Reads the client credentials in a request (RFC 6749 sections 2.3.1 and 3.2.1). Also reads
- * assertions (RFC 7521 section 4.2) if the server accepts them. Throws `invalid_client` if the
- * client id is missing or the credentials are malformed. Throws `invalid_request` if the request
- * contains credentials twice, or two different client ids.
+ * Reads the client credentials in a request (RFC 6749 sections 2.3.1 and 3.2.1), and assertions if
+ * the server accepts them (RFC 7521 section 4.2).
+ *
+ * Throws `invalid_client` for malformed credentials or a missing client id. Throws
+ * `invalid_request` for two credentials or two different client ids.
  */
 export function readCredentials(
   request: Request,
@@ -91,10 +83,7 @@ export function readCredentials(
   return basic;
 }
 
-/**
- * Returns the error for a client that cannot be authenticated. The response is the same for every
- * reason. `detail` appears only in the log.
- */
+/** The client gets the same response for every reason. `detail` is for the log. */
 export function invalidClient(detail: string): OAuthError {
   return new OAuthError(
     'invalid_client',
@@ -104,8 +93,8 @@ export function invalidClient(detail: string): OAuthError {
 }
 
 /**
- * Returns the client id and secret from HTTP Basic authentication, form-decoded (RFC 6749 section
- * 2.3.1). Returns null if the header is missing or uses another scheme.
+ * Returns the form-decoded client id and secret from HTTP Basic (RFC 6749 section 2.3.1). Returns
+ * null without such a header.
  */
 function basicCredentials(header: string | null): SecretCredentials | null {
   const match = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? '');

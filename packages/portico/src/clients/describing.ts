@@ -74,7 +74,6 @@ export function describeClient(
   };
 }
 
-/** Describes the public keys that this server stores for a client. */
 export function describeKeys(keys: ClientKeys | null): readonly DescribedKey[] {
   if (keys === null || keys.jwks === null) return [];
   return (readKeySet(JSON.parse(keys.jwks)) ?? []).map((key) => ({

@@ -23,7 +23,7 @@ type FieldValue = string | readonly string[] | null;
 
 /**
  * The client fields to compare, with their names in client metadata (RFC 7591 section 2, OpenID
- * Connect Dynamic Client Registration section 2). Only `logo_sha256` is Portico's own name.
+ * Connect Dynamic Client Registration section 2). `logo_sha256` is Portico's own name.
  */
 const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldValue])[] = [
   ['client_name', ({ name }) => name],
@@ -42,7 +42,6 @@ function getName({ kid, thumbprint }: DescribedKey): string {
   return kid === null ? thumbprint : `${kid} ${thumbprint}`;
 }
 
-/** Returns the client fields whose values differ between `before` and `after`. */
 export function differences(before: Client, after: Client): FieldChanges {
   return Object.fromEntries(
     FIELDS.map(([name, of]) => [name, { before: of(before), after: of(after) }] as const).filter(
@@ -51,10 +50,7 @@ export function differences(before: Client, after: Client): FieldChanges {
   );
 }
 
-/**
- * Returns the metadata fields that features add and whose values differ between `before` and
- * `after`.
- */
+/** Compares the metadata fields that features add. */
 export function furtherDifferences(
   before: FurtherValues,
   after: FurtherValues,

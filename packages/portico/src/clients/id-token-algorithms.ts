@@ -4,10 +4,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import { quoted } from '../quoting.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 
-/**
- * Returns the first of these algorithms for which the server has a key. Returns null if it has a
- * key for none of them.
- */
+/** Returns the first of these algorithms for which the server has a key, or null. */
 export async function firstWithKey(
   algorithms: readonly SigningAlgorithm[],
   keys: KeyRing,
@@ -17,14 +14,14 @@ export async function firstWithKey(
 }
 
 /**
- * Returns the algorithm that signs the client's ID tokens. `preferred` lists the algorithms that
- * the client's profile allows, or is null if it allows all.
+ * Returns the algorithm that signs the client's ID tokens. `preferred` lists the algorithms of the
+ * client's profile. It is null if all are allowed.
  *
- * - If an algorithm is requested, throws if it is unknown, if the server has no key for it, or if
- *   the client cannot get ID tokens.
- * - Otherwise, returns RS256 if `preferred` is null or the client does not have the scope `openid`.
- *   In all other cases, returns the first algorithm in `preferred` for which the server has a key,
- *   and throws if there is no such key.
+ * - For a requested algorithm: throws if it is unknown, if the server has no key for it, or if the
+ *   client cannot get ID tokens.
+ * - Otherwise: returns RS256 if `preferred` is null or if the client does not have the scope
+ *   `openid`. In all other cases, returns the first algorithm in `preferred` for which the server
+ *   has a key. Throws if it has a key for no algorithm.
  */
 export async function checkAlgorithm(
   requested: string | undefined,
@@ -44,8 +41,7 @@ export async function checkAlgorithm(
   }
   if (!keys.algorithms.has(requested)) {
     throw new RegistrationError(
-      // Quote the value: a client that registers itself can send any string, and the message is
-      // logged.
+      // A client that registers itself can send any string, and the message is logged.
       `The ID token algorithm ${quoted(requested)} is unknown; use one of ` +
         keys.algorithms.names.join(', '),
     );

@@ -38,7 +38,7 @@ export interface CreatedInitialAccessToken extends InitialAccessToken {
   readonly token: string;
 }
 
-/** Whether a client can register with at least one of these tokens now. */
+/** Returns true if a client can register with at least one of these tokens now. */
 export async function hasUsable(tokens: InitialAccessTokens, now: number): Promise<boolean> {
   return (await tokens.list()).some(({ usesLeft, expiresAt }) => usesLeft > 0 && expiresAt > now);
 }
@@ -46,10 +46,7 @@ export async function hasUsable(tokens: InitialAccessTokens, now: number): Promi
 const refuse = () =>
   Promise.reject(new Error('This server has no feature that uses initial access tokens'));
 
-/**
- * The initial access tokens of a server without a feature that provides them. The list is empty,
- * and the other methods reject.
- */
+/** For a server without a feature for initial access tokens. */
 export const NO_INITIAL_ACCESS_TOKENS: InitialAccessTokens = {
   create: refuse,
   list: async () => [],

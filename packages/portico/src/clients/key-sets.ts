@@ -10,20 +10,15 @@ import {
 import type { ClientKeys } from '../store/client.ts';
 
 /**
- * Checks the key sets of clients. A key set is either stored at registration or published by the
- * client at a URL.
+ * Checks key sets of clients. A set is stored at registration, or the client publishes it at a URL.
  */
 
-/**
- * The maximum number of keys in a stored set. The limit is low, because anyone can make the server
- * store a key set.
- */
+/** The limits of a stored set. They are low: anyone can make the server store a set. */
 const MOST_KEPT = 10;
 const MOST_CHARACTERS = 4000;
-/** The maximum number of keys in a set that the server reads, for example from a client's URL. */
+/** The maximum number of keys in a set from a client's URL. */
 const MOST_PUBLISHED = 50;
 
-/** The key fields in a client's metadata (RFC 7591 section 2). */
 export interface NamedKeys {
   readonly jwks?: unknown;
   readonly jwksUri?: string | undefined;
@@ -31,9 +26,8 @@ export interface NamedKeys {
 }
 
 /**
- * Checks a client's keys and returns them in the form in which they are stored. If `anyPort` is
- * true, the `jwks_uri` may have any port. Throws a RegistrationError with an explanation if the
- * keys are not valid.
+ * Returns a client's keys as they are stored. With `anyPort`, the `jwks_uri` may have any port.
+ * Throws a RegistrationError with an explanation if the keys are invalid.
  */
 export function checkClientKeys(
   { jwks, jwksUri, algorithm }: NamedKeys,
@@ -56,8 +50,8 @@ export function checkClientKeys(
 }
 
 /**
- * Checks a key set and returns it in the form in which it is stored. Keeps only the keys that can
- * verify signatures, and only the members that Portico reads.
+ * Returns a key set as it is stored: only keys that can verify signatures, and only the members
+ * that Portico reads.
  */
 function checkKeySet(jwks: unknown, algorithm: string | null): string {
   if (jwks === undefined)
@@ -96,16 +90,16 @@ function readOrRefuse(jwk: unknown): PublicKey | null {
 }
 
 /**
- * Returns the keys in the set that can verify signatures. Leaves out keys that must not be used,
- * for example weak keys. Returns null if the value is not a key set or has too many keys.
+ * Returns the keys that can verify signatures. Leaves out keys that must not be used, for example
+ * weak keys. Returns null if the value is not a key set or has too many keys.
  */
 export function readKeySet(value: unknown): readonly PublicKey[] | null {
   return sortKeySet(value)?.usable ?? null;
 }
 
 /**
- * Returns the keys in the set that can verify signatures, and what is wrong with the keys that must
- * not be used. Returns null if the value is not a key set or has too many keys.
+ * Returns the keys that can verify signatures, and the problems of all other keys. Returns null if
+ * the value is not a key set or has too many keys.
  */
 function sortKeySet(
   value: unknown,
@@ -127,8 +121,8 @@ function sortKeySet(
 }
 
 /**
- * Returns what is wrong with a key set, for the client's developer. If `algorithm` is not null, it
- * is the only algorithm that the client may sign with.
+ * Returns the problems of a key set, for the client's developer. If `algorithm` is not null, the
+ * client may sign only with it.
  */
 export function keySetProblems(value: unknown, algorithm: string | null): readonly string[] {
   const sorted = sortKeySet(value);
@@ -142,7 +136,6 @@ export function keySetProblems(value: unknown, algorithm: string | null): readon
   ];
 }
 
-/** Whether any key in the set contains private key material. */
 export function showsPrivateKeys(value: unknown): boolean {
   return (keysIn(value) ?? []).some(
     (key) => typeof key === 'object' && key !== null && hasPrivateMember(key),

@@ -1,13 +1,10 @@
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** The minimum time between two records of one client's use, in milliseconds (one day). */
+/** Record each client's use at most once in this time, in milliseconds (one day). */
 const BETWEEN_TWO = 86_400_000;
 
-/**
- * Records when each client was last used, at most once a day. Ignores clients that an operator
- * registered.
- */
+/** Records when each client was last used. Ignores clients that an operator registered. */
 export class LastUse {
   readonly #server: Server;
 
@@ -16,8 +13,8 @@ export class LastUse {
   }
 
   /**
-   * Records that the client was used. Returns null if there is nothing to record. The promise never
-   * rejects, so the request succeeds even if the use cannot be recorded.
+   * Returns null if there is nothing to record. The promise never rejects: the request succeeds
+   * even if the use cannot be recorded.
    */
   record({ id, registeredBy, usedAt }: Client): Promise<void> | null {
     if (registeredBy === 'operator') return null;
@@ -26,9 +23,10 @@ export class LastUse {
   }
 
   /**
-   * Records that a person allows the client. Returns null if there is nothing to record. Rejects if
-   * this is the first use of a client that no operator registered, and it cannot be recorded.
-   * Without the record, a client that registered itself could still change its redirect URIs.
+   * Records that a person allows the client. Returns null if there is nothing to record.
+   *
+   * Rejects if this is the first use of an unverified client and it cannot be recorded. Without the
+   * record, this client could still change its redirect URIs.
    */
   recordAllowed(client: Client): Promise<void> | null {
     const { id, registeredBy, usedAt } = client;

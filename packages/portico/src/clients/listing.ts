@@ -25,7 +25,7 @@ const DEFAULT_LIMIT = 50;
 const MOST_LISTED = 1000;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** Returns one page of the clients. Throws a RegistrationError if `page` is not valid. */
+/** Throws a RegistrationError if `page` is invalid. */
 export async function listPage(
   store: ClientRecords,
   { limit = DEFAULT_LIMIT, after }: ClientPage,
@@ -41,7 +41,7 @@ export async function listPage(
   return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
 
-/** Yields all clients after this id, page by page, ordered by id. Keeps only one page in memory. */
+/** Yields all clients after this id, ordered by id. Keeps only one page in memory. */
 export async function* clientPages(
   clients: { page(page: ClientPage): Promise<ClientList> },
   after?: string,

@@ -1,7 +1,6 @@
 import { RegistrationError } from '../errors.ts';
 import type { ClientLogo } from '../store/client.ts';
 
-/** The logo fields in a registration. */
 export interface NamedLogo {
   readonly logo?: Uint8Array;
   readonly logoUri?: string;
@@ -9,19 +8,15 @@ export interface NamedLogo {
 
 /** Checks and serves client logos. */
 export interface ClientLogos {
-  /** The path that serves all logos. The query of the URL selects the client and the picture. */
+  /** The path of all logos. The query selects the client and the picture. */
   readonly path: string;
-  /**
-   * Checks the logo in a registration and returns it. Throws a RegistrationError with an
-   * explanation if the logo is not valid.
-   */
+  /** Throws a RegistrationError with an explanation if the logo is invalid. */
   readonly pictureOf: (named: NamedLogo) => Promise<ClientLogo>;
 }
 
 /**
- * Returns the logo in a registration, or undefined if it contains no logo. Throws a
- * RegistrationError if the logo is not valid. Also throws if there is a logo but `logos` is null,
- * because this server serves no logos.
+ * Returns the logo in a registration, or undefined. Throws a RegistrationError for an invalid logo,
+ * or if this server serves no logos (`logos` is null).
  */
 export async function namedLogo(
   named: NamedLogo,

@@ -1,12 +1,9 @@
 /**
- * Checks whether users could confuse two names at a glance. The tables contain only the letters
- * that attackers are likely to use, a small part of the confusable letters of UTS 39.
+ * Finds names that users could confuse at a glance. The tables contain only letters that attackers
+ * are likely to use, a small part of UTS 39.
  */
 
-/**
- * The characters that look like each Latin letter: digits, symbols and letters of other scripts.
- * `i`, `l` and `1` are treated as one letter.
- */
+/** The characters that look like each Latin letter. `i`, `l` and `1` count as one letter. */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
   l: 'i1|ıɩӏіιǀɪʟꓲꓡᏞłɨƚ',
   o: '0оοօѳ〇ᴏꓳøꝋ',
@@ -36,8 +33,8 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The code points of the letter A in three Unicode alphabets: letters in circles, letters in boxes,
- * and letters for flags. Unicode normalization does not turn these letters into plain letters.
+ * The letter A in circles, in boxes, and in flags. Unicode normalization leaves these alphabets as
+ * they are.
  */
 const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
 
@@ -53,7 +50,6 @@ const LATIN_FOR: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Pairs of letters that look like one letter. */
 const PAIRS: readonly (readonly [RegExp, string])[] = [
   [/rn/g, 'm'],
   [/vv/g, 'w'],
@@ -63,14 +59,14 @@ const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 const NEITHER = /[^\p{L}\p{N}]/gu;
 
 /**
- * The minimum length of a server name that Portico looks for inside other names. Shorter server
- * names appear in too many ordinary words, so they are compared only with whole words.
+ * The minimum length of a server name to look for inside other names. Shorter names appear in too
+ * many ordinary words and are compared only with whole words.
  */
 const SHORTEST_PART = 4;
 
 /**
- * Returns the skeleton of a name, which represents how the name looks at a glance. Letters that
- * look alike become the same letter. Accents, case, spaces and punctuation are removed.
+ * Returns a skeleton: how the name looks at a glance. Letters that look alike become the same
+ * letter. Accents, case, spaces and punctuation are removed.
  */
 function buildSkeleton(name: string): string {
   const letters = Array.from(getLetters(name), (letter) => LATIN_FOR.get(letter) ?? letter);
@@ -88,20 +84,20 @@ function getLetters(text: string): string {
 }
 
 /**
- * Returns two skeletons of the name: one that reads symbols as letters ("Port@l"), and one without
- * symbols ("@Portal").
+ * Returns one skeleton that reads symbols as letters ("Port@l"), and one without symbols
+ * ("@Portal").
  */
 function skeletons(name: string): readonly string[] {
   return [buildSkeleton(name), buildSkeleton(name.replaceAll(/[|@$×]/g, ''))];
 }
 
-/** Whether this name is the server's name or looks like it. */
+/** Returns true if this name is or looks like the server's name. */
 export function looksLike(name: string, serverName: string): boolean {
   const own = buildSkeleton(serverName);
   return own !== '' && skeletons(name).includes(own);
 }
 
-/** Whether this name contains the server's name, or something that looks like it. */
+/** Returns true if this name contains the server's name or a lookalike. */
 export function containsLookalike(name: string, serverName: string): boolean {
   const own = buildSkeleton(serverName);
   if (own === '') return false;

@@ -2,14 +2,13 @@ import type { ApplicationType, Grant } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 
 /**
- * Interprets the metadata that a client sends in a registration or publishes in a client metadata
- * document (RFC 7591 section 2). The server reports problems of a registration in the response. It
- * writes problems of a document to the log.
+ * Interprets the metadata in a registration or in a client metadata document (RFC 7591 section 2).
+ * The response reports problems of a registration. The log reports problems of a document.
  */
 
 /**
- * Whether a value is missing, null or empty. Portico treats all three the same, because some
- * clients send every field that they know.
+ * Some clients send every field that they know. So a missing value, null and an empty value count
+ * the same.
  */
 export function saysNothing(value: unknown): boolean {
   return (
@@ -21,8 +20,7 @@ export function saysNothing(value: unknown): boolean {
 }
 
 /**
- * Returns the grants in `grant_types` that are in `offered`. If this field is missing, looks only
- * for the default, `authorization_code`.
+ * Returns the grants in `grant_types` that the server offers. The default is `authorization_code`.
  */
 export function grantsNamed(
   named: readonly string[] | undefined,
@@ -33,8 +31,8 @@ export function grantsNamed(
 }
 
 /**
- * Returns the scopes in `scope` that are in `offered`. If this field is missing or contains only
- * `offline_access`, returns all of `offered`.
+ * Returns the scopes in `scope` that are in `offered`. Returns all of `offered` if `scope` is
+ * missing or contains only `offline_access`.
  */
 export function scopesNamed(
   scope: string | undefined,
@@ -48,8 +46,8 @@ export function scopesNamed(
 
 /**
  * Returns the application type of a client. If `application_type` is missing, a client with a
- * loopback address or a private-use scheme is a native application. Half of the MCP hosts do not
- * send `application_type`, although the port of their callback can change (RFC 8252 section 7.3).
+ * loopback address or a private-use scheme is native. Half of the MCP hosts do not send it,
+ * although the port of their callback can change (RFC 8252 section 7.3).
  */
 export function applicationTypeFor(
   named: ApplicationType | undefined,

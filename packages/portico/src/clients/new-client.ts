@@ -1,14 +1,10 @@
 import type { Client, ClientMetadata, RegisteredBy } from '../store/client.ts';
 
-/** Properties of a new client that are not part of its metadata. */
 interface Beginning {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
   readonly secretHash: string | null;
-  /**
-   * When the secret expires, in milliseconds since 1970. If missing or null, the secret never
-   * expires.
-   */
+  /** In milliseconds since 1970. If missing or null, the secret never expires. */
   readonly secretExpiresAt?: number | null;
   readonly createdAt: number;
 }
@@ -26,7 +22,6 @@ export function newClient(described: ClientMetadata, begun: Beginning): Client {
   return { ...described, secretExpiresAt: null, ...begun, ...later };
 }
 
-/** Whether the client authenticates with a secret. */
 export function hasSecret({ public: isPublic, keys }: ClientMetadata): boolean {
   return !isPublic && keys === null;
 }

@@ -7,10 +7,7 @@ export const JWT_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-be
 /** The `client_assertion_type` for a JWT-SVID (draft-ietf-oauth-spiffe-client-auth section 3.1). */
 export const JWT_SVID_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-spiffe';
 
-/**
- * Returns a reader for client assertions that are JWTs and have one of these types (RFC 7521
- * section 4.2).
- */
+/** Returns a reader for JWT assertions of these types (RFC 7521 section 4.2). */
 export function assertionReader(types: readonly string[]): AssertionReader {
   return {
     isSent: (form) => form.has('client_assertion') || form.has('client_assertion_type'),

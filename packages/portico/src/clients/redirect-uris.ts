@@ -5,15 +5,14 @@ import type { ApplicationType } from '../store/client.ts';
 import { uriTextProblem } from '../http/outbound/uri-text.ts';
 
 /**
- * Matches a URL that contains credentials, even empty ones (`https://@host/`). This pattern is
- * needed because URL parsers do not report empty credentials.
+ * Matches a URL with credentials, even empty ones (`https://@host/`). URL parsers do not report
+ * empty credentials.
  */
 const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
 const HTTP_URL = /^https?:\/\/[^/\\]/i;
 /**
- * Matches a URI with a private-use scheme: a domain name in reverse order, for example
- * `com.example.app`. A scheme without a dot does not match, because unrelated applications could
- * choose the same short name (RFC 8252 sections 7.1 and 8.4).
+ * Matches a URI with a private-use scheme: a reversed domain name such as `com.example.app`.
+ * Unrelated applications could choose the same name without a dot (RFC 8252 sections 7.1 and 8.4).
  */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
 /** Matches a loopback redirect URI. The port must not be 0 or start with a zero. */
@@ -24,11 +23,11 @@ const HIGHEST_PORT = 65_535;
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
 
 /**
- * Returns the reason why this URI cannot be a redirect URI. Returns null if it can.
+ * Returns why this URI cannot be a redirect URI, or null if it can.
  *
- * - A redirect URI must be an absolute https URL without wildcards and without a fragment. On
- *   loopback, http is also allowed (RFC 6749 section 3.1.2, RFC 9700 section 4.1).
- * - A native application may also use a private-use scheme (RFC 8252 section 7.1).
+ * - It must be an absolute https URL without wildcards and fragments. On loopback, http is also
+ *   allowed (RFC 6749 section 3.1.2, RFC 9700 section 4.1).
+ * - A native application may use a private-use scheme (RFC 8252 section 7.1).
  * - `allowedSchemes` are the schemes without a dot that an operator allows for this client.
  */
 export function redirectUriProblem(
@@ -78,18 +77,14 @@ function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[])
     : null;
 }
 
-/**
- * Whether the URI starts with exactly this scheme and a colon, and contains more text after the
- * colon.
- */
+/** Returns true if text follows this exact scheme and a colon. */
 function hasScheme(uri: string, scheme: string): boolean {
   return uri.startsWith(`${scheme}:`) && uri.length > scheme.length + 1;
 }
 
 /**
- * Schemes that do not identify a single application, because browsers, operating systems or several
- * programs handle them. `SYSTEM_SCHEME` matches more of these schemes, for example Windows settings
- * and tools (`ms-…`, `…-ms`).
+ * These schemes do not identify one application: browsers, operating systems or several programs
+ * handle them. `SYSTEM_SCHEME` matches more of them, for example Windows settings (`ms-…`, `…-ms`).
  */
 const NOT_PRIVATE = new Set(
   (
@@ -101,10 +96,10 @@ const NOT_PRIVATE = new Set(
   ).split(' '),
 );
 const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
-/** Matches system schemes that contain a dot, such as `x-apple.systempreferences`. */
+/** For example `x-apple.systempreferences`. */
 const DOTTED_SYSTEM_SCHEME = /^(?:ms-|web\+|x-apple|microsoft\.windows)[^:]*\.[^:]*:/;
 
-/** Returns the reason why `allowedSchemes` cannot contain this scheme. Returns null if it can. */
+/** Returns why `allowedSchemes` cannot contain this scheme, or null if it can. */
 function schemeProblem(scheme: string): string | null {
   if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
     return (
@@ -117,27 +112,23 @@ function schemeProblem(scheme: string): string | null {
   return null;
 }
 
-/**
- * Returns where a response goes, as pages show it: a host with its port, or the scheme of an
- * application.
- */
+/** Returns where a response goes, for pages: a host with its port, or an application's scheme. */
 export function answerGoesTo(uri: string): string {
   const { host, protocol } = new URL(uri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
-/** The properties of a client that determine which redirect URIs its requests may contain. */
 export interface RedirectedClient {
   readonly redirectUris: readonly string[];
   readonly applicationType: ApplicationType;
 }
 
-/** Whether the server may send a response for this client to this redirect URI. */
+/** Returns true if a response for this client may go to this redirect URI. */
 export type MayRedirect = (client: RedirectedClient, uri: string) => boolean;
 
 /**
- * Returns the function that checks redirect URIs. It accepts a URI that exactly matches a
- * registered URI (RFC 9700 section 4.1.3), or that a check in `others` accepts.
+ * Returns a check that accepts exact matches with registered URIs (RFC 9700 section 4.1.3), and the
+ * URIs that a check in `others` accepts.
  */
 export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
   return (client, uri) =>
@@ -145,9 +136,9 @@ export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
 }
 
 /**
- * Splits a loopback redirect URI into the text before its port and the text after it. Returns null
- * for any other URI. Callers compare both texts with the registered URI, so that only the port may
- * differ. They do not use a URL parser, because it accepts several spellings of one URL.
+ * Splits a loopback redirect URI at its port. Returns null for any other URI. Only the port may
+ * differ from the registered URI. So callers compare texts: a URL parser would accept several
+ * spellings of one URL.
  */
 export function loopbackParts(
   uri: string,
@@ -158,8 +149,8 @@ export function loopbackParts(
 }
 
 /**
- * Adds the response parameters to the query of the redirect URI (RFC 6749 section 4.1.2). Leaves
- * the rest of the URI unchanged.
+ * Adds the response parameters to the redirect URI's query (RFC 6749 section 4.1.2). The rest of
+ * the URI stays the same.
  */
 export function redirectWith(
   uri: string,
@@ -169,15 +160,14 @@ export function redirectWith(
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) query.append(name, value);
   const at = uri.indexOf('?');
-  // Only the first question mark starts the query. Later question marks are part of a value.
+  // Only the first question mark starts the query.
   const separator = at < 0 ? '?' : at === uri.length - 1 || uri.endsWith('&') ? '' : '&';
   return `${uri}${separator}${query}`;
 }
 
 /**
- * Checks the redirect URIs of a registration and returns them without duplicates. Throws a
- * RegistrationError if a URI is not valid. Does not check URIs that the client already had
- * (`before`).
+ * Returns the redirect URIs without duplicates. Throws a RegistrationError if one is invalid. Does
+ * not check URIs that the client already had (`before`).
  */
 export function checkRedirectUris(
   uris: readonly string[],
@@ -195,10 +185,7 @@ export function checkRedirectUris(
   return [...new Set(uris)];
 }
 
-/**
- * Throws if an allowed scheme is not valid, if the application is not native, or if no redirect URI
- * uses the scheme.
- */
+/** Throws for an invalid or unused scheme, or if the application is not native. */
 function requireSchemes(
   schemes: readonly string[],
   uris: readonly string[],

@@ -3,12 +3,11 @@ import type { Grant } from '../store/client.ts';
 import type { GrantTypes } from '../store/grant-types.ts';
 import { IDENTITY_SCOPES } from '../tokens/scopes.ts';
 
-/** The grants that a client with a redirect URI gets by default. */
+/** The default for a client with a redirect URI. */
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
 /**
- * Returns the grants of the client, including the defaults. Throws if a grant is unknown, or if the
- * client cannot have these grants.
+ * Returns the client's grants, with the defaults. Throws if the client cannot have these grants.
  */
 export function checkGrants(
   requested: readonly string[],
@@ -55,10 +54,8 @@ export function checkGrants(
 }
 
 /**
- * Throws in these cases:
- *
- * - The client can get tokens but has no scopes.
- * - The client does not act for people but has a scope that is about a person.
+ * Throws if a client that gets tokens has no scopes. Also throws if a scope is about a person and
+ * the client does not act for people.
  */
 export function requireScopes(
   scopes: readonly string[],

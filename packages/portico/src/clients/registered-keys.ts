@@ -5,7 +5,6 @@ import type { Server } from '../server.ts';
 import type { Client, ClientKeys, Workload } from '../store/client.ts';
 import { checkClientKeys } from './key-sets.ts';
 
-/** The fields of a registration that define how the client authenticates. */
 export interface NamedKeys {
   readonly jwks?: unknown;
   readonly jwksUri?: string;
@@ -13,10 +12,7 @@ export interface NamedKeys {
   readonly workload?: Workload;
 }
 
-/**
- * Returns the keys or the workload that the client authenticates with. Returns null if the
- * registration has neither.
- */
+/** Returns the client's keys or workload. Returns null if the registration has neither. */
 export function checkKeys(
   registration: NamedKeys,
   isPublic: boolean,
@@ -46,7 +42,6 @@ function checkOwnKeys(
   return checkClientKeys({ jwks, jwksUri, algorithm }, anyPort || isKept);
 }
 
-/** Returns the workload as ClientKeys, or null if the registration has no workload. */
 function checkWorkload(
   { workload, jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm }: NamedKeys,
   isPublic: boolean,
@@ -62,8 +57,8 @@ function checkWorkload(
       'The client has both a workload and keys; use only one of them to authenticate',
     );
   const keys = { jwks: null, jwksUri: null, algorithm: null, workload: { issuer, subject } };
-  // Accept the client's existing workload even if its issuer has been removed from the
-  // configuration. Otherwise, an operator could not change any other field of the client.
+  // Accept the existing workload even if the configuration no longer has its issuer. Otherwise, an
+  // operator could not change any other field of the client.
   const known = before?.keys?.workload;
   if (known?.issuer === issuer && known.subject === subject) return keys;
   if (!trustedIssuers.trusts(issuer, 'clients'))

@@ -110,13 +110,14 @@ export interface ClientRegistration {
   readonly metadata?: FurtherValues;
 }
 
-/** A client's metadata before its ID token algorithm is chosen. */
 type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
 /**
  * Checks a registration and adds its defaults. Throws a RegistrationError if the registration is
- * not valid. For an update, `before` is the existing client. Its redirect URIs, its workload and
- * the port of its `jwks_uri` are then not checked again.
+ * invalid.
+ *
+ * For an update, `before` is the existing client. Its redirect URIs, its workload and the port of
+ * its `jwks_uri` are not checked again.
  */
 export async function checkRegistration(
   registration: ClientRegistration,
@@ -149,14 +150,13 @@ export async function checkRegistration(
     public: isPublic,
     applicationType,
     keys: clientKeys,
-    // A client with a profile must meet all of these requirements, even if its registration does
-    // not list them.
+    // A profile demands all of these, even if the registration does not list them.
     ...getDemands(registration, profile !== null),
     profile,
   };
   const preferred = profiles.of(described)?.idTokenAlgorithms ?? null;
   // Check the features and the profile before the signing key. Otherwise, an operator might create
-  // a key and only then find out that the client is refused for another reason.
+  // a key first and then learn of another problem.
   const { idTokenSignedResponseAlg: asked } = registration;
   const [likely = DEFAULT_ALGORITHM] = preferred ?? [];
   profiles.requireRegistrable({
@@ -185,8 +185,7 @@ export function checkName(name: string): string {
   if (trimmed === '')
     throw new RegistrationError('The client needs a name; use one that people recognise');
   if (trimmed.length > 100) throw new RegistrationError('The name is longer than 100 characters');
-  // Control characters and invisible characters could make a name look like another name on the
-  // consent page.
+  // Such characters could make a name look like another name on the consent page.
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters; remove them');
   }
@@ -203,8 +202,7 @@ function checkApplicationType(requested: string): ApplicationType {
 }
 
 function checkScopes(requested: readonly string[], catalog: ScopeCatalog): readonly string[] {
-  // Accept `offline_access` but do not store it: every client may request this scope, and it grants
-  // nothing.
+  // Every client may request `offline_access`, and it grants nothing. Do not store it.
   const names = requested.filter((name) => name !== OFFLINE_ACCESS);
   const unknown = names.find((name) => !catalog.has(name));
   if (unknown !== undefined) {

@@ -5,30 +5,29 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/client.ts';
 
 /**
- * Whether a secret is empty or contains only white space. The server never accepts such a secret. A
- * client that was imported from another server may have the hash of an empty secret, which anyone
- * could guess.
+ * The server never accepts a blank secret. An imported client may have the hash of an empty secret,
+ * which anyone could guess.
  */
 export function isBlank(secret: string): boolean {
   return secret.trim() === '';
 }
 
-/** Whether the client's current secret has expired. */
 export function hasExpiredSecret({ secretExpiresAt: until }: Client, now: number): boolean {
   return until !== null && until <= now;
 }
 
 /**
- * The maximum number of secrets that a process remembers. At this limit, the process forgets the
- * least recently used secret. When that secret is used again, the process must compute a slow hash.
+ * The maximum number of remembered secrets. Above it, the process forgets the least recently used
+ * one. The next use of that secret needs a slow hash again.
  */
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Checks client secrets with the host's password hasher, and remembers verified secrets. It stores
- * each of them in memory as a SHA-256 hash of a random key, the client, the stored hash and the
- * secret. Each process creates the random key when it starts, and never stores it.
- * `docs/decisions/0006` explains why this is safe.
+ * Checks client secrets with the host's password hasher, and remembers verified secrets.
+ *
+ * Memory holds only a SHA-256 hash of a random key, the client, the stored hash and the secret.
+ * Each process creates its own random key and never stores it. `docs/decisions/0006` explains why
+ * this is safe.
  */
 export class ClientSecrets {
   readonly #hasher: PasswordHasher;
@@ -49,11 +48,11 @@ export class ClientSecrets {
   }
 
   /**
-   * Whether this process has already verified this secret and the secret is still valid. Computes
-   * no slow hash. If another request is verifying the same secret, waits for that request.
-   * Otherwise returns a boolean without waiting, so that the server counts simultaneous requests
-   * with the same secret as one attempt. If the result is false, the secret can still be correct.
-   * In that case, call `verify`.
+   * Returns true if this process has verified this secret before and the secret is still valid.
+   * Computes no slow hash. If the result is false, the secret can still be correct: call `verify`.
+   *
+   * Waits if another request is verifying the same secret. Otherwise returns a boolean without a
+   * promise. So the server counts simultaneous requests with the same secret as one attempt.
    *
    * If `client` is null, does the same work and returns false. `clientId` is the client id in the
    * request.
@@ -64,14 +63,13 @@ export class ClientSecrets {
       client !== null && hashes.some((hash) => this.#isRemembered(client, hash, secret));
     if (anyIsRemembered()) return true;
     const verifying = this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret));
-    // If the other request succeeded, it has remembered the secret. If it failed, ignore its error.
+    // A successful request has remembered the secret. Ignore the error of a failed one.
     return verifying === undefined ? false : verifying.then(anyIsRemembered, anyIsRemembered);
   }
 
   /**
-   * Whether the secret is the client's current secret or, during the overlap, its previous secret.
-   * Returns false for a blank or expired secret, for a client without a secret, and if `client` is
-   * null. These cases take as long as a wrong secret.
+   * Returns true for the client's current secret and, during the overlap, for its previous one. A
+   * blank or expired secret takes as long as a wrong one. So do clients without a secret, and null.
    */
   async verify(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);
@@ -109,8 +107,7 @@ export class ClientSecrets {
   }
 
   /**
-   * Returns the hash by which the process recognizes a verified secret. The input is JSON, so that
-   * two different lists never become the same text.
+   * Returns the hash of a verified secret. JSON keeps different lists from becoming the same text.
    */
   #proofOf(clientId: string, hash: string, secret: string): string {
     return tokenHash(JSON.stringify([this.#key, clientId, hash, secret]));
@@ -123,15 +120,14 @@ export class ClientSecrets {
   ): Promise<boolean> {
     for (const hash of hashes) {
       const isRight: unknown = client === null ? false : await this.#hasher.verify(secret, hash);
-      // A hasher that is written in JavaScript may return any value. Accept only `true`.
+      // A hasher in JavaScript may return any value. Accept only `true`.
       if (client !== null && isRight === true) {
         this.#verified.put(cacheKey(client, hash), this.#proofOf(client.id, hash, secret));
         return true;
       }
     }
-    // All failures must take the same time. While there is an overlap, every failed attempt
-    // computes two slow hashes, and otherwise one. If the client has fewer hashes, use a decoy for
-    // the missing ones.
+    // All failures must take the same time: two slow hashes while there is any overlap, otherwise
+    // one. Use a decoy for each hash that this client does not have.
     this.#decoy ??= await this.#hasher.hash(randomToken());
     const owed = (this.#overlapUntil > this.#clock() ? 2 : 1) - hashes.length;
     for (let count = 0; count < owed; count += 1) await this.#hasher.verify(secret, this.#decoy);
@@ -139,10 +135,7 @@ export class ClientSecrets {
   }
 }
 
-/**
- * Returns the key under which a secret is remembered. Client ids contain no spaces, so each pair of
- * a client and a hash has a different key.
- */
+/** Client ids contain no spaces, so each pair has its own key. */
 function cacheKey(client: Client, hash: string): string {
   return `${client.id} ${hash}`;
 }

@@ -1,11 +1,10 @@
 import { RegistrationError } from '../errors.ts';
 
-/** The maximum length of a website's URL, in characters. */
 const LONGEST_SITE = 2048;
 
 /**
- * Checks the URL of a client's website and returns it in normalized form. Throws a
- * RegistrationError if the URL is not https, contains credentials, or is too long.
+ * Returns the website's URL in normalized form. Throws a RegistrationError if it is not https,
+ * contains credentials, or is too long.
  */
 export function checkSite(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;

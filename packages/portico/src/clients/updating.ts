@@ -18,19 +18,13 @@ export interface UpdatedClient {
   readonly changes: FieldChanges;
 }
 
-/**
- * The maximum number of attempts to update a client while other updates change it at the same time.
- */
+/** How often to try again if other updates change the client at the same time. */
 const MOST_ATTEMPTS = 20;
 
-/** Changes clients that an operator registered. */
 export class ClientUpdates {
   readonly #server: Server;
   readonly #logos: ClientLogos | null;
-  /**
-   * Returns the client with this id. Throws a RegistrationError if the client is unknown or
-   * revoked.
-   */
+  /** Throws a RegistrationError if the client is unknown or revoked. */
   readonly #requireLiving: (clientId: string) => Promise<Client>;
 
   constructor(
@@ -43,12 +37,10 @@ export class ClientUpdates {
     this.#requireLiving = requireLiving;
   }
 
-  /** See `Clients.update`. */
   async update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     const logo = await this.#logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // If another update changes the client first, try again based on that update, so that neither
-      // update is lost.
+      // If another update comes first, try again with its result. No update is lost.
       const updated = await this.#attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;
@@ -90,8 +82,8 @@ export class ClientUpdates {
   }
 
   /**
-   * Returns the new logo. Undefined means that the logo does not change, and null removes it.
-   * Called only once, before the first attempt, because the server may have to fetch the logo.
+   * Undefined keeps the logo, and null removes it. Called once, before the first attempt: the
+   * server may have to fetch the logo.
    */
   async #logoOf(
     clientId: string,
@@ -123,7 +115,7 @@ function requireOperators({ registeredBy }: Client): void {
   }
 }
 
-/** Returns the website and logo after these changes. Pages show them next to the client's name. */
+/** Returns the website and logo after these changes. */
 function getShown(
   { siteUri: siteBefore, logoHash: logoBefore }: Client,
   { siteUri }: ClientChanges,

@@ -4,9 +4,9 @@ import type { RegisteredBy } from '../store/client.ts';
 import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
- * Describes clients to users. A client that no operator registered can give itself any name. For
- * such a client, pages first show something that the client cannot choose: the host of its metadata
- * document, or the destination of the response (decision 40).
+ * Describes clients to users. An unverified client can give itself any name. Pages first show
+ * something that it cannot choose: the host of its document, or where the response goes (decision
+ * 40).
  */
 
 /** What pages show about a client that no operator registered. */
@@ -47,7 +47,6 @@ export interface NamedClient {
   readonly registeredBy: RegisteredBy;
 }
 
-/** The data that determines where a client's responses go. */
 interface PlacedClient {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
@@ -60,9 +59,8 @@ export function isVerified({ registeredBy }: { readonly registeredBy: Registered
 }
 
 /**
- * Returns what pages show about an unverified client. Returns null for a client that an operator
- * registered. `serverName` is the value of `oauth_server:name`. `words` contains the texts in the
- * reader's language.
+ * Returns what pages show about an unverified client, or null for a verified client. `words`
+ * contains the texts in the reader's language.
  */
 export function unverified(
   client: NamedClient,
@@ -82,9 +80,8 @@ export function unverified(
 }
 
 /**
- * Whether users could mistake the client for this server. Returns true if the client's name is the
- * server's name or looks like it. For an unverified client, also returns true if part of its name
- * does.
+ * Returns true if the client's name is or looks like the server's name. For an unverified client,
+ * part of its name is enough.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
@@ -96,12 +93,12 @@ function bears(name: string, serverName: string): boolean {
 }
 
 /**
- * Describes an unverified client on pages that do not show an authorization request. Returns the
- * host of a document client. For a client that registered itself, returns all of its destinations.
+ * Describes an unverified client on pages without an authorization request. Returns the host of a
+ * document client. For a client that registered itself, returns all of its destinations.
  */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return getHost(client.id);
-  // Show every destination, because the client can receive responses at any of them.
+  // The client can receive responses at every destination.
   return [...new Set(client.redirectUris.map((uri) => getDestination(uri, words).text))].join(', ');
 }
 
@@ -114,10 +111,7 @@ export function getDestination(redirectUri: string, { t }: Words = ENGLISH_WORDS
   return { kind: 'site', text: url.host };
 }
 
-/**
- * Whether all responses to this client go to the same destination: one site, programs on this
- * computer, or one scheme.
- */
+/** Returns true if all responses go to one site, to programs on this computer, or to one scheme. */
 export function hasOneDestination(redirectUris: readonly string[]): boolean {
   const places = redirectUris.map((uri) => {
     const { kind, text } = getDestination(uri);
@@ -126,46 +120,34 @@ export function hasOneDestination(redirectUris: readonly string[]): boolean {
   return new Set(places).size === 1;
 }
 
-/** Returns the host of the URL in lower case and in ASCII (punycode). */
+/** In lower case and in ASCII (punycode). */
 function getHost(url: string): string {
   return new URL(url).host;
 }
 
-/**
- * The maximum length of a name on pages, in graphemes (characters as users count them). Longer
- * names are shortened.
- */
+/** In graphemes, which are characters as users count them. */
 const LONGEST_NAME = 60;
 const GRAPHEMES = new Intl.Segmenter('en');
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/**
- * Matches double quotes of all languages. Pages show names in quotes, so a name must not contain a
- * closing quote.
- */
+/** Matches double quotes of all languages. Pages show names in quotes. */
 const QUOTES =
   /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
-/**
- * Matches three or more combining marks in a row. Pages show only the first two, because more marks
- * would cover other lines.
- */
+/** Matches three or more combining marks in a row. More than two would cover other lines. */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;
 /**
- * Matches letters that must not be in the same word as Latin letters. The pattern excludes the
- * scripts that are allowed next to Latin. None of their letters look like Latin letters (UTS 39
- * section 5.2, "highly restrictive").
+ * Matches letters that must not share a word with Latin letters. Letters of the excluded scripts
+ * never look like Latin letters (UTS 39 section 5.2, "highly restrictive").
  */
 const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
 
 /**
- * Returns the name that the client gave itself, cleaned for display. Returns null if pages must not
- * show the name, for one of these reasons:
+ * Returns the name that the client gave itself, cleaned for display. Returns null in these cases:
  *
  * - The name is empty.
- * - The name contains the server's name, or something that looks like it.
- * - A word in the name mixes Latin letters with letters of a script that is not allowed next to
- *   Latin. An honest name does not do this.
+ * - The name contains the server's name or a lookalike.
+ * - A word mixes Latin letters with letters that may not be next to them. An honest name does not.
  */
 export function calledName(name: string, serverName: string): string | null {
   const plain = name
@@ -186,10 +168,9 @@ function isMixed(word: string): boolean {
 }
 
 /**
- * Returns the letters and digits of a name in a single case, for comparisons. Removes marks first,
- * because upper case turns one mark (U+0345) into a letter. Then converts the name to lower case,
- * because "ẞ" would otherwise stay unchanged. Finally converts it to upper case, which turns "ß"
- * into "SS".
+ * Returns the letters and digits of a name in one case, for comparisons. The order matters. Upper
+ * case turns one mark (U+0345) into a letter, so marks go first. Lower case comes next, for "ẞ".
+ * Upper case then turns "ß" into "SS".
  */
 function getLetters(text: string): string {
   return text
