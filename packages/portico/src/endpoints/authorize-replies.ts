@@ -14,15 +14,11 @@ import type { SendingMode, SendingQuestion } from './replies/sending.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** What features add to the handling of authorization requests, including response modes. */
 export interface SendingAdditions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
 }
 
-/**
- * Builds the replies of the authorization endpoint: the consent page, redirects, and pages with one
- * link.
- */
+/** Builds the consent page, redirects, and pages with one link. */
 export class AuthorizeReplies {
   readonly #server: Server;
   readonly #additions: SendingAdditions;
@@ -40,23 +36,17 @@ export class AuthorizeReplies {
     this.#additions = additions;
   }
 
-  /** Returns the texts of pages in the language of this request. */
   words(request: Request): Promise<Words> {
     return this.#server.speaking.of(request);
   }
 
-  /**
-   * Returns the HTTP status for redirects after a GET request. It is 302, unless a security profile
-   * requires 303.
-   */
+  /** A security profile can require 303 after a GET request. */
   redirectStatus(client: Client | null): 302 | 303 {
     const { profiles } = this.#server;
     return (client === null ? profiles.servers : profiles.of(client))?.redirectStatus ?? 302;
   }
 
-  /**
-   * Returns the consent page. If there is nothing to ask, sends the response to the client instead.
-   */
+  /** Returns the consent page. If there is nothing to ask, sends the response to the client. */
   async presented(request: Request, presented: Presented): Promise<Reply> {
     if ('response' in presented) return this.response(request, presented.response);
     const { config, speaking, paths, scopes, scopeHeadings } = this.#server;
@@ -81,9 +71,9 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Sends the response to the client. If this is an error response to the website of an unverified
-   * client, first shows a page with a link or button. The user then decides whether to go to that
-   * website (RFC 9700 section 4.11.2).
+   * Sends the response to the client. An error for the website of an unverified client first
+   * becomes a page with a link or button. The user decides whether to go there (RFC 9700 section
+   * 4.11.2).
    */
   async response(
     request: Request,
@@ -96,10 +86,7 @@ export class AuthorizeReplies {
     return this.send(request, response, status, asks ? this.#wayBack(redirectUri) : null);
   }
 
-  /**
-   * Sends the response to the client in the response mode of the request. If `question` is not
-   * null, first asks the user whether to continue.
-   */
+  /** Uses the response mode of the request. If `question` is not null, first asks the user. */
   async send(
     request: Request,
     response: AuthorizationResponse,
@@ -113,10 +100,7 @@ export class AuthorizeReplies {
     return 'error' in result ? { ...reply, refused: result.error } : reply;
   }
 
-  /**
-   * Returns a page that asks the user to sign out and then follow a link back to the request. Used
-   * if the host has no `signOut`.
-   */
+  /** Asks the user to sign out and to follow a link back. Used if the host has no `signOut`. */
   signOutFirst(request: Request, returnTo: string): Promise<Reply> {
     return messageReply(this.#server, request, {
       text: page('error.sign_out_first', { server: this.#server.config.name }),

@@ -40,13 +40,8 @@ import { AuthorizeReplies, type SendingAdditions } from './authorize-replies.ts'
 import { ConsentForm } from './consent-form.ts';
 import { noteSent, SignInTrips } from './sign-in-trips.ts';
 
-/**
- * Handles an authorization request, which the client sent either through the browser or directly to
- * the server.
- */
 type Put = (request: Request, put: PutRequest, requestId?: string) => Promise<Reply>;
 
-/** Handles GET and POST /oauth/authorize. */
 export class AuthorizeEndpoint {
   readonly checks: RequestChecks;
   readonly #server: Server;
@@ -54,10 +49,7 @@ export class AuthorizeEndpoint {
   readonly #consent: Consent;
   readonly #form: ConsentForm;
   readonly #waiting: WaitingRequests;
-  /**
-   * Stores data about the request for the sign-in page. Null if the sign-in page does not show such
-   * data.
-   */
+  /** Null if the sign-in page shows no data about the request. */
   readonly #notes: SignInNotes | null;
   readonly #trips: SignInTrips;
   readonly #replies: AuthorizeReplies;
@@ -90,9 +82,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles a GET request. Checks the authorization request and shows it to the signed-in user. If
-   * no user is signed in, stores the request and redirects to the sign-in page. After sign-in, the
-   * browser comes back with the request's id.
+   * Shows the authorization request to the signed-in user. Without a user, stores the request and
+   * redirects to the sign-in page. After sign-in, the browser comes back with the request's id.
    */
   readonly get = async (request: Request): Promise<Reply> => {
     refuseBearer(request, this.#additions.binding, 'The authorization endpoint');
@@ -104,8 +95,8 @@ export class AuthorizeEndpoint {
   };
 
   /**
-   * Handles a POST request, which contains the user's answer on the consent page. If the form
-   * contains a `client_id`, it is an authorization request instead (AS-7.11).
+   * Handles the answer on the consent page. A form with a `client_id` is an authorization request
+   * instead (AS-7.11).
    */
   readonly post = async (request: Request): Promise<Reply> => {
     refuseBearer(request, this.#additions.binding, 'The authorization endpoint');
@@ -116,7 +107,6 @@ export class AuthorizeEndpoint {
     return this.#putRequest(request, parameters, this.#postedRequest.bind(this));
   };
 
-  /** See `AuthorizationServer.waitingFor`. */
   async waitingFor(
     request: WithHeaders,
     returnTo: string | null | undefined,
@@ -138,8 +128,7 @@ export class AuthorizeEndpoint {
     if ('response' in checked && isVerified(checked.response.client)) {
       return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     }
-    // If the checks failed for an unverified client, do not redirect to it before a user has signed
-    // in (RFC 9700 section 4.11.2).
+    // Redirect to an unverified client only after a user has signed in (RFC 9700 section 4.11.2).
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null && isSilent(checked)) {
       const response = notSignedInSilently(checked.asked, checked.client);
@@ -152,9 +141,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles an authorization request in a form that another site posted. The browser sends no
-   * session cookie with such a form, but it does send the cookie after a redirect. So redirect the
-   * browser, with the request's id in the URL.
+   * Handles an authorization request in a form that another site posted. The browser sends the
+   * session cookie only after a redirect. So redirect it, with the request's id in the URL.
    */
   async #postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
     noteSent(request, sentHints(put.parameters, this.#hints));
@@ -166,8 +154,7 @@ export class AuthorizeEndpoint {
         await this.#replies.response(request, checked.response, 303),
       );
     }
-    // Refuse a silent request. Without the session cookie, the server does not know who is signed
-    // in.
+    // Refuse a silent request: without the session cookie, the server does not know the user.
     if (isSilent(checked)) {
       const response = notSilent(checked.asked, checked.client);
       return this.#spent(put, requestId, await this.#replies.response(request, response, 303));
@@ -180,9 +167,9 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles a request that the client sent directly to the server. Browsers can load it any number
-   * of times until a signed-in user sees it. Then it becomes a consent request with the same id,
-   * which only this user can see, and only in this browser (RFC 9126 section 4).
+   * Handles a request that the client sent directly. Browsers can load it repeatedly until a
+   * signed-in user sees it. It then becomes a consent request with the same id. Only this user in
+   * this browser can see that request (RFC 9126 section 4).
    */
   async #directRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
     const presented = await this.#presentedBefore(request, requestId);
@@ -192,8 +179,7 @@ export class AuthorizeEndpoint {
       const received = await this.#receivedBefore(request, requestId);
       return put(request, { parameters: readParameters(sent), direct: true, received }, requestId);
     }
-    // Another HTTP request may have shown the consent page in the meantime, from another tab or
-    // after a reload.
+    // Another tab or a reload may have shown the consent page in the meantime.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
@@ -204,8 +190,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Returns when this browser first sent the request. Returns undefined if this browser did not
-   * send the request before, or if no feature needs this time.
+   * Returns when this browser first sent the request. Undefined for a new request, or if no feature
+   * needs this time.
    */
   async #receivedBefore(request: Request, requestId: string): Promise<Received | undefined> {
     if (this.#additions.interaction === null) return undefined;
@@ -220,8 +206,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles a browser that comes back from sign-in. If the consent page has already been shown,
-   * shows it again. Otherwise, continues the waiting request.
+   * Handles a browser that comes back from sign-in. Shows the consent page again, or continues the
+   * waiting request.
    */
   async #returningRequest(request: Request, requestId: string): Promise<Reply> {
     const visitor = await this.#server.accounts.visitor(request);
@@ -231,8 +217,7 @@ export class AuthorizeEndpoint {
     const waited = await this.#waiting.find(request, requestId);
     if (waited !== null) {
       noteSent(request, waited.sent);
-      // Check the request again, because clients and scopes may have changed while the request was
-      // waiting.
+      // Check the request again. Clients and scopes may have changed while it was waiting.
       const { sent, direct, received } = waited;
       const put = { parameters: readParameters(sent), direct, received };
       const reply = await this.#begin(put, visitor, requestId);
@@ -240,23 +225,19 @@ export class AuthorizeEndpoint {
       // If the user must visit a page of the host, the request is waiting again, in a new cookie.
       return { ...reply, cookies: reply.cookies ?? waited.cookies };
     }
-    // If another tab has shown the consent page in the meantime, the request is no longer waiting.
+    // Another tab may have shown the consent page in the meantime.
     const meanwhile = await this.#consent.present(requestId, visitor);
     if (meanwhile !== null) return this.#replies.presented(request, meanwhile);
     throw notAnswerable('it is unknown, has expired, or was started in another browser');
   }
 
-  /** Checks the request of a signed-in user and shows it to them. */
   async #begin(put: PutRequest, visitor: Visitor, requestId?: string): Promise<Reply> {
     const checked = await this.checks.check(put, visitor.request, visitor.user.reference);
     if ('signInFirst' in checked) throw new Error('A person is signed in already');
     return this.#show(checked, put, visitor, requestId);
   }
 
-  /**
-   * Shows the consent page for a request that has passed the checks. If the checks failed, sends
-   * the error response.
-   */
+  /** Shows the consent page, or sends the error response of the checks. */
   async #show(
     checked: Exclude<CheckedRequest, { readonly signInFirst: true }>,
     put: PutRequest,
@@ -272,7 +253,7 @@ export class AuthorizeEndpoint {
       const response = notSignedInSilently(asked, client);
       return this.#spent(put, requestId, await this.#replies.response(request, response));
     }
-    // Do not end the direct request, because the browser will come back to it.
+    // Keep the direct request. The browser will come back to it.
     if ('page' in step) {
       const received = { receivedAt: step.receivedAt, isBack: true };
       const waits = { ...this.#toWait(put, requestId), received };
@@ -282,17 +263,13 @@ export class AuthorizeEndpoint {
       'refusal' in step
         ? { response: responseTo(asked, client, { error: step.refusal }) }
         : await this.#consent.begin(asked, client, visitor, { requestId, details: step.details });
-    // Close the request, because it may also be waiting for a sign-in in another browser.
+    // Close the request. It may also be waiting for a sign-in in another browser.
     const isError = 'response' in presented && 'error' in presented.response.result;
     if (isError && put.direct && requestId !== undefined)
       await this.#consent.close(asked, client, visitor, requestId);
     return this.#spent(put, requestId, await this.#replies.presented(request, presented));
   }
 
-  /**
-   * Returns the next step for the request: a page of the host, the consent page, or an error
-   * response.
-   */
   async #nextStep(
     asked: AuthorizationRequest,
     { received }: PutRequest,
@@ -304,10 +281,7 @@ export class AuthorizeEndpoint {
     return step === undefined ? NO_INTERACTION : 'page' in step ? { ...step, receivedAt } : step;
   }
 
-  /**
-   * Returns the reply. First ends the request if the client sent it directly, so that it cannot be
-   * used again.
-   */
+  /** A client's direct request ends here, so that it cannot be used again. */
   async #spent(put: PutRequest, requestId: string | undefined, reply: Reply): Promise<Reply> {
     if (put.direct && requestId !== undefined) await this.#additions.directRequests?.end(requestId);
     return reply;
@@ -328,7 +302,7 @@ function readParameters(sent: SentParameters): Parameters {
   return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
 }
 
-/** Whether the client wants a response without any page for the user (`prompt=none`). */
+/** Returns true if the client sent `prompt=none`: it wants no page. */
 function isSilent(
   checked: CheckedRequest,
 ): checked is Extract<CheckedRequest, { readonly asked: unknown }> {
@@ -341,8 +315,8 @@ function findClient(checked: CheckedRequest): Client | null {
 }
 
 /**
- * Returns the id of the waiting request that the browser comes back to. Returns null if the URL
- * contains a client id, because it is then a new request.
+ * Returns the id of the waiting request that the browser comes back to. A URL with a client id is a
+ * new request.
  */
 function returningRequestId(parameters: Parameters): string | null {
   return parameters.has('client_id') || parameters.isRepeated('request_id')

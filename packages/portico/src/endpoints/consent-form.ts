@@ -16,10 +16,9 @@ import { page } from '../pages/words.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 import type { SignInTrips } from './sign-in-trips.ts';
 
-/** The values of the buttons on the consent page. `switch` is the button "Not you?". */
+/** The buttons on the consent page. `switch` is the button "Not you?". */
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
-/** Handles the form of the consent page. */
 export class ConsentForm {
   readonly #server: Server;
   readonly #binding: KeyBinding | null;
@@ -47,7 +46,6 @@ export class ConsentForm {
     this.#replies = replies;
   }
 
-  /** Handles a user's answer on the consent page. */
   async answer(request: Request, form: Parameters): Promise<Reply> {
     const requestId = form.get('request_id');
     const csrfToken = form.get('csrf_token');
@@ -61,8 +59,7 @@ export class ConsentForm {
     }
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // Send the user to the client without asking again. The consent page has already shown where
-    // each answer takes the browser.
+    // Do not ask again. The consent page has already shown where each answer leads.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
     const isAllowed = decision === 'allow';
     const completed = await this.#answers.complete(requestId, visitor, isAllowed, isChecked);
@@ -71,8 +68,8 @@ export class ConsentForm {
   }
 
   /**
-   * Ends the consent request and sends the user to a page of the host. Stores the authorization
-   * request in the browser under a new id, so that it starts again when the user comes back.
+   * Ends the consent request and sends the user to a page of the host. The browser stores the
+   * request under a new id, so that it starts again afterwards.
    */
   async #sendAgain(page: HostPage, pending: ConsentRequest, request: Request): Promise<Reply> {
     const received = { receivedAt: this.#server.clock(), isBack: true };
@@ -83,8 +80,8 @@ export class ConsentForm {
   }
 
   /**
-   * Ends the consent request and the user's session. Stores the authorization request in the
-   * browser, so that the next person who signs in sees the consent page for it (AS-8.6).
+   * Ends the consent request and the user's session. The browser stores the request, and the next
+   * person who signs in sees the consent page for it (AS-8.6).
    */
   async #switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
     const { host } = this.#server;
@@ -100,10 +97,7 @@ export class ConsentForm {
     return { ...reply, cookies: begun.cookies };
   }
 
-  /**
-   * Returns the authorization request that led to the consent page, so that Portico can store it
-   * and check it again later.
-   */
+  /** Returns the authorization request, to store and check it again. */
   #sameRequest(pending: ConsentRequest): RequestToWait {
     return {
       sent: sameParameters(pending, this.#binding?.parameter ?? null),

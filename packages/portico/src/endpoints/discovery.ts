@@ -14,7 +14,6 @@ import type { Handler } from './endpoint.ts';
 
 const A_MINUTE = 60;
 
-/** Serves the metadata documents that describe the server. */
 export class Discovery {
   readonly #server: Server;
   readonly #additions: MetadataAdditions;
@@ -25,9 +24,8 @@ export class Discovery {
   }
 
   /**
-   * Handles GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). If
-   * `oauth:server:doctor` sends a question in a request header, the response contains the answer in
-   * a response header.
+   * OpenID Connect Discovery 1.0 section 4. If `oauth:server:doctor` sends a question in a request
+   * header, the response header contains the answer.
    */
   openidConfiguration(): Handler {
     const [server, additions] = [this.#server, this.#additions];
@@ -45,7 +43,7 @@ export class Discovery {
     };
   }
 
-  /** Handles GET /.well-known/oauth-authorization-server (RFC 8414 section 3). */
+  /** RFC 8414 section 3. */
   metadata(): Handler {
     const [server, additions] = [this.#server, this.#additions];
     const content = (keys: readonly SigningKey[]) =>
@@ -55,10 +53,7 @@ export class Discovery {
     return async (request) => documentReply(request, fixed ?? (await metadata()));
   }
 
-  /**
-   * Handles GET /.well-known/jwks.json (RFC 7517 section 5). The response contains all published
-   * keys, including retired ones.
-   */
+  /** RFC 7517 section 5. The response contains all published keys, including retired ones. */
   jwks(): Handler {
     const { keys } = this.#server;
     const keySet = getDocument<readonly SigningKey[]>(
@@ -69,19 +64,13 @@ export class Discovery {
   }
 }
 
-/**
- * Handles GET /.well-known/oauth-protected-resource, followed by the path of the resource (RFC 9728
- * section 3).
- */
+/** RFC 9728 section 3. */
 export function resourceMetadata(resource: ProtectedResource): Handler {
   const document = getDocument<Readonly<Record<string, unknown>>>((content) => content, A_MINUTE);
   return async (request) => documentReply(request, document(resource.metadata()));
 }
 
-/**
- * Returns a function that builds a document from the published keys. If the keys are lost or
- * unreadable, it uses the keys that it last read.
- */
+/** If the keys are lost or unreadable, uses the keys that it last read. */
 function documentOfKeys(
   keys: KeyRing,
   content: (known: readonly SigningKey[]) => unknown,
@@ -94,10 +83,7 @@ function documentOfKeys(
   };
 }
 
-/**
- * Returns a function that builds a document from a source, for example the keys. It builds the
- * document again only if the source has changed.
- */
+/** Builds the document again only if its source has changed. */
 function getDocument<Source>(
   content: (source: Source) => unknown,
   maxAge: number,

@@ -44,39 +44,37 @@ export interface Endpoint {
   readonly handle: (request: Request, context?: unknown) => Promise<Response>;
 }
 
-/** Responds to a request, or throws an error to refuse it. */
+/** Throws to refuse the request. */
 export type Handler = (request: Request) => Promise<Reply>;
 
-/** An endpoint that a feature adds. */
 export interface OwnEndpoint {
   readonly description: EndpointDescription;
   readonly handler: Handler;
 }
 
-/** What every endpoint needs to respond to requests. */
+/** What every endpoint needs. */
 export interface Answering {
   readonly server: Server;
   readonly failures: Failures;
   /**
-   * The names of the header fields for tokens that are bound to a key. Pages of other origins may
-   * send and read these fields. Null if the server binds no tokens.
+   * The header fields for bound tokens. Pages of other origins may send and read them. Null if the
+   * server binds no tokens.
    */
   readonly binding: BindingOffer | null;
   /**
-   * Runs the work for a request, so that all audit events during the work contain the request's id.
-   * Null if the server records no events.
+   * Runs the work for a request. All audit events in it contain the request's id. Null if the
+   * server records no events.
    */
   readonly runFrom: RunFrom | null;
 }
 
-/** Something that is sent as a response. */
 interface Answer {
   readonly status: number;
 }
 
 /**
- * Responds to a request with what `convert` returns for the reply, without creating a Response
- * object. If `convert` throws, responds with an error. Never rejects.
+ * Responds with what `convert` returns for the reply, without a Response object. If `convert`
+ * throws, responds with an error. Never rejects.
  */
 type Replying = <T extends Answer>(
   request: Request,
@@ -85,23 +83,20 @@ type Replying = <T extends Answer>(
 ) => Promise<T>;
 
 /**
- * Maps the `handle` of each endpoint to a function that responds with plain data. If other code
- * replaces or wraps `handle`, the new function is not in this map. The mount then calls that
- * function, so that the other code runs.
+ * Maps each endpoint's `handle` to a function that responds with plain data. If other code wraps
+ * `handle`, the new function is not in this map. The mount then calls the new function.
  */
 const replies = new Note<Replying>('reply');
 
 /**
- * Returns a function that does the same as the endpoint but responds with plain data. Mounts on
- * Node's HTTP server use it, because they need no Response object. Returns null for endpoints that
- * users open in a browser, because the host must see their Response. Also returns null for
- * endpoints that are not an AnsweringEndpoint.
+ * Returns a function that responds with plain data, for mounts on Node's HTTP server. Returns null
+ * for endpoints that users open: the host must see their Response. Also returns null for endpoints
+ * of other classes.
  */
 export function replyingOf({ handle }: Endpoint): Replying | null {
   return replies.of(handle) ?? null;
 }
 
-/** Responds to requests for one path, either with the reply of its handler or with an error. */
 export class AnsweringEndpoint implements Endpoint {
   readonly name: string;
   readonly path: string;
@@ -110,11 +105,9 @@ export class AnsweringEndpoint implements Endpoint {
   readonly #description: EndpointDescription;
   readonly #handler: Handler;
   readonly #by: Answering;
-  /**
-   * Telemetry identifies the endpoint by this object, so keep it for the lifetime of the server.
-   */
+  /** Telemetry identifies the endpoint by this object. Keep it for the lifetime of the server. */
   readonly #task: MeasuredEndpoint;
-  /** The headers to add to every response if pages of any origin may call the endpoint. */
+  /** For endpoints that pages of any origin may call. */
   readonly #readable: Readonly<Record<string, string>>;
 
   constructor(description: EndpointDescription, handler: Handler, by: Answering) {
@@ -155,7 +148,7 @@ export class AnsweringEndpoint implements Endpoint {
     return this.#committed(request, response, getRequestId(request));
   }
 
-  /** Converts the reply. If the reply is not valid, converts an error instead. */
+  /** If the reply is invalid, converts an error instead. */
   async #converted<T>(request: Request, convert: (reply: Reply) => T): Promise<T> {
     let reply: Reply | null = null;
     try {
@@ -163,7 +156,7 @@ export class AnsweringEndpoint implements Endpoint {
       return convert(reply);
     } catch (error) {
       const requestId = getRequestId(request);
-      // Send no page, because its headers could be invalid too.
+      // Send no page: its headers could be invalid too.
       const failed = { endpoint: this.name, requestId, asPage: false, request };
       const exception = reply === null ? error : invalid(reply);
       const fault = await this.#by.failures.reply(exception, failed);
@@ -171,7 +164,7 @@ export class AnsweringEndpoint implements Endpoint {
     }
   }
 
-  /** Returns the reply with the request's id added. If the request is refused, logs the refusal. */
+  /** Adds the request's id, and logs a refusal. */
   async #replied(request: Request): Promise<Reply> {
     const { server, binding } = this.#by;
     const { anyOrigin = false, methods } = this.#description;
@@ -204,12 +197,11 @@ export class AnsweringEndpoint implements Endpoint {
 
   /**
    * Asks the host to store the changes that the response depends on, for example a sign-out.
-   * Returns the response. If the host cannot store the changes, returns an error response instead.
+   * Returns the response, or an error response if the host cannot store them.
    */
   async #committed(request: Request, response: Response, requestId: string): Promise<Response> {
     const { host } = this.#by.server;
-    // Skip this step for requests from clients. They have no session, so the host has no changes to
-    // store.
+    // Clients have no session, so the host has nothing to store.
     if (this.#description.forPeople !== true || host.commit === null) return response;
     try {
       await host.commit(request, response);
@@ -228,7 +220,7 @@ export class AnsweringEndpoint implements Endpoint {
   }
 }
 
-/** Returns an error that contains no values of headers, because they can be secret. */
+/** Names no values of headers, which can be secret. */
 function invalid({ status, headers }: Reply): Error {
   const names = Object.keys(headers).join(', ');
   return new TypeError(
@@ -236,7 +228,7 @@ function invalid({ status, headers }: Reply): Error {
   );
 }
 
-/** Returns all endpoints, both Portico's own and those of features, with their full paths. */
+/** Returns Portico's endpoints and those of features, with their full paths. */
 export function endpointsAt(
   handlers: Readonly<Record<EndpointName, Handler>>,
   own: readonly OwnEndpoint[],

@@ -8,18 +8,17 @@ import type { DescribesDetails } from '../tokens/details.ts';
 import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import { formatScope } from '../tokens/scopes.ts';
 
-/** What features add to introspection responses. */
 interface IntrospectionAdditions {
-  /** How tokens are bound to keys. Null if the server binds no tokens. */
+  /** Null if the server binds no tokens. */
   readonly binding: KeyBinding | null;
   /** Returns the response fields for the details of an authorization. */
   readonly describe: DescribesDetails;
 }
 
 /**
- * Handles POST /oauth/introspect (RFC 7662), for resource servers outside this application. The
- * response tells whether an access token is valid and which scopes it has now. Apart from what
- * features add, the only data about the user in the response is the public subject.
+ * Handles POST /oauth/introspect (RFC 7662) for resource servers outside this application. The
+ * response tells whether an access token is valid and which scopes it has now. About the user, it
+ * contains only the public subject and what features add.
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;
@@ -59,8 +58,8 @@ export class IntrospectEndpoint {
       iss: this.#issuer,
       ...(token.subject === null ? {} : { sub: token.subject }),
       ...(token.audience === null ? {} : { aud: token.audience }),
-      // Tell the resource server which key the token is bound to. It must check that the caller
-      // proves this key.
+      // Name the key that the token is bound to. The resource server must check that the caller
+      // proves it.
       ...(token.thumbprint === null || binding === null
         ? {}
         : { cnf: binding.confirmation(token.thumbprint) }),
@@ -69,8 +68,8 @@ export class IntrospectEndpoint {
 }
 
 /**
- * Throws unless the client has the grant `introspection`. Also throws for public clients, because
- * they cannot prove their identity.
+ * Throws unless the client has the grant `introspection`. A public client cannot prove its
+ * identity, so it is refused too.
  */
 function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;

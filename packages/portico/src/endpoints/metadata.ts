@@ -7,33 +7,30 @@ import type { Server } from '../server.ts';
 import { VERIFIED_ALGORITHMS } from '../keys/jws/public-keys.ts';
 import { listedScopes } from '../tokens/scopes.ts';
 
-/** The metadata fields that are lists and to which features can add values. */
+/** Lists in the metadata that features can extend. */
 export interface MetadataValues {
   readonly prompt_values_supported?: readonly string[];
   readonly claims_supported?: readonly string[];
   readonly grant_types_supported?: readonly string[];
 }
 
-/** What features add to the server's metadata. */
 export interface MetadataAdditions {
   readonly members: Readonly<Record<string, unknown>>;
-  /** The values that features add to lists in the metadata. */
   readonly values: MetadataValues;
-  /** The response modes that the server supports. */
   readonly responseModes: readonly string[];
 }
 
 /**
- * Whether the server has a key that can sign ID tokens for unverified clients, so that they can get
- * the scope `openid`.
+ * Returns true if the server can sign ID tokens for unverified clients. Only then can they get
+ * `openid`.
  */
 function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | null): boolean {
   return keys.some(({ algorithm }) => profile?.idTokenAlgorithms.includes(algorithm) ?? true);
 }
 
 /**
- * Returns the scopes to list in the metadata. If the server accepts unverified clients, returns
- * only the scopes that these clients can get, because many of them request every listed scope.
+ * Returns the scopes to list in the metadata. Many unverified clients request every listed scope.
+ * If the server accepts them, lists only the scopes that they can get.
  */
 function supportedScopes(
   { scopes, admitsUnverified, profiles }: Server,
@@ -51,8 +48,8 @@ function verifiedAlgorithms(profile: SecurityProfile | null): readonly string[] 
 }
 
 /**
- * Returns the authentication methods of each endpoint. If clients can authenticate with signed
- * assertions, also returns the signing algorithms (RFC 8414 section 2).
+ * Returns the authentication methods of each endpoint. For signed assertions, adds their algorithms
+ * (RFC 8414 section 2).
  */
 function authenticationMethods(
   server: Server,
@@ -63,8 +60,8 @@ function authenticationMethods(
   const methods = [
     ...CLIENT_AUTHENTICATION_METHODS.slice(0, -1),
     ...(takesKeys ? [PRIVATE_KEY_JWT] : []),
-    // Authentication with workload tokens has no registered name, so the metadata uses the type of
-    // the token as the name (RFC 7591 section 2).
+    // Workload tokens have no registered method name. Use their type as the name (RFC 7591 section
+    // 2).
     ...server.workloadTypes(),
     'none',
   ];
@@ -77,8 +74,8 @@ function authenticationMethods(
   return {
     ...withAlgorithms('token', profile?.authenticationMethods ?? methods),
     ...withAlgorithms('revocation', profile?.authenticationMethods ?? methods),
-    // An API on another server may authenticate with a secret, even if the security profile does
-    // not allow secrets for clients (decision 45).
+    // A security profile may refuse secrets of clients. An API on another server may still use one
+    // (decision 45).
     ...withAlgorithms(
       'introspection',
       methods.filter((method) => method !== 'none'),
@@ -86,7 +83,7 @@ function authenticationMethods(
   };
 }
 
-/** Returns the authorization server metadata (RFC 8414 section 2, RFC 9207 section 3). */
+/** RFC 8414 section 2, RFC 9207 section 3. */
 export function authorizationServerMetadata(
   server: Server,
   keys: readonly SigningKey[],
@@ -116,9 +113,8 @@ export function authorizationServerMetadata(
 }
 
 /**
- * Returns the authorization server metadata, with the members that OpenID Connect Discovery 1.0
- * section 3 adds. If no security profile applies to the whole server, the algorithms include RS256
- * even if the server has no key for it.
+ * Adds the members of OpenID Connect Discovery 1.0 section 3. Without a security profile for the
+ * whole server, the algorithms include RS256, even if the server has no key for it.
  */
 export function openidProviderMetadata(
   server: Server,

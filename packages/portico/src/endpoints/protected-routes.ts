@@ -121,10 +121,7 @@ export class TokenRoutes implements ProtectedRoutes {
     }
   };
 
-  /**
-   * Returns a function that refuses the request. Even if the handler calls `token()` several times,
-   * the refusal is logged only once.
-   */
+  /** Logs only one refusal, even if the handler calls `token()` several times. */
   #refusing(asked: (() => Request) | undefined, context: unknown): Refuse {
     const { server, binding: offer } = this.#by;
     const { host, measuring } = server;
@@ -142,12 +139,11 @@ export class TokenRoutes implements ProtectedRoutes {
     }) => {
       const request = asked?.() ?? null;
       const requestId = request === null ? null : getRequestId(request);
-      // If challenges link to metadata, do not send `insufficient_scope` to a client whose user
-      // does not have the permission for the scope. Clients that react to this error would ask the
-      // user for consent again and again.
+      // If challenges link to metadata, do not send `insufficient_scope` for a scope that the user
+      // does not hold. Clients that react to this error would ask for consent again and again.
       const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
-      // A challenge that links to metadata always contains the scope. A challenge without a link to
-      // metadata contains the scope only if the token is valid.
+      // A challenge that links to metadata always contains the scope. Without a link, only a
+      // challenge for a valid token contains it.
       const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
       const binding = bindingRefusal(offer, proof);
       const { clientId = null, authorization = null } = of ?? {};
@@ -171,10 +167,7 @@ export class TokenRoutes implements ProtectedRoutes {
   }
 }
 
-/**
- * Returns a function that returns the request's id. It must create the Request for this, so it is
- * called only when the id is needed, for example for a log line.
- */
+/** The id needs a Request. Create one only when the id is needed, for example for a log line. */
 function getId(asked: (() => Request) | undefined): (() => string) | null {
   return asked === undefined ? null : () => getRequestId(asked());
 }

@@ -5,9 +5,8 @@ import type { Server } from '../server.ts';
 import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 
 /**
- * Handles POST /oauth/revoke (RFC 7009). A refresh token is revoked together with its whole
- * authorization. An access token is revoked alone. For an unknown token or a token of another
- * client, the endpoint revokes nothing and sends the same response.
+ * Handles POST /oauth/revoke (RFC 7009). A refresh token ends its whole authorization. An access
+ * token ends alone. An unknown token, or one of another client, gets the same response.
  */
 export class RevokeEndpoint {
   readonly #server: Server;
@@ -22,16 +21,13 @@ export class RevokeEndpoint {
     const form = await formParameters(request);
     const { id: clientId } = await this.#authentication.authenticate(request, form);
     const token = form.require('token');
-    // Ignore `token_type_hint`. The token can be an access token or a refresh token.
+    // Ignore `token_type_hint`. The token can be of either kind.
     if (!(await this.#revokeAccessToken(token, clientId)))
       await this.#revokeRefreshToken(token, clientId);
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
   };
 
-  /**
-   * Revokes the token if it is a valid access token of this client. Returns whether it revoked the
-   * token.
-   */
+  /** Returns true if the token was a valid access token of this client. */
   async #revokeAccessToken(token: string, clientId: string): Promise<boolean> {
     const { store, audit, clock } = this.#server;
     const revoked = await store.accessTokens.revokeAccessToken(

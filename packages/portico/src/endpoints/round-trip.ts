@@ -13,64 +13,49 @@ import type { SigningKey } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The header that the command `oauth:server:doctor` uses to find out what a request looks like
- * after it has passed all proxies. The doctor requests a public document and sends a question in
- * this header. The server puts its encrypted answer into the response header with the same name.
+ * `oauth:server:doctor` sends a question in this header, in a request for a public document. The
+ * server answers in the response header with the same name. The answer shows how a request looks
+ * after all proxies.
  *
- * The keys for the question and the answer are derived from a signing key, so only processes that
- * share the key directory can ask a question or read the answer. Other clients get only the
- * document, and learn nothing from a recorded answer.
+ * The keys for both are derived from a signing key. So only processes that share the key directory
+ * can ask a question or read the answer. Other clients get only the document, and learn nothing
+ * from a recorded answer.
  */
 export const ROUND_TRIP_HEADER = 'Portico-Doctor';
 
-/** What the server process received in a request. Missing headers are null. */
+/** Missing headers are null. */
 export interface SeenRequest {
   readonly host: string | null;
   readonly forwardedHost: string | null;
   readonly forwardedProto: string | null;
   readonly forwardedFor: string | null;
-  /** The IP address of the client, as the application reports it. */
+  /** The client's IP address, as the application reports it. */
   readonly address: string | null;
 }
 
-/**
- * A question for the server, valid for five minutes, and the function that decrypts the server's
- * answer.
- */
+/** Valid for five minutes. */
 export interface RoundTripQuestion {
   readonly header: string;
-  /**
-   * Decrypts the answer and returns its content. Returns null if it is not the answer to this
-   * question.
-   */
+  /** Decrypts the answer. Returns null if it does not belong to this question. */
   readonly open: (answer: string) => SeenRequest | null;
 }
 
-/**
- * How much the time in a question may differ from the current time, in milliseconds. The clocks of
- * two machines can differ.
- */
+/** How far two machines' clocks may differ, in milliseconds. */
 const CLOCK_TOLERANCE = 300_000;
-/**
- * The maximum length of a value in the answer, in characters. Longer values are cut off, so that
- * the answer fits into a header.
- */
+/** In characters. Longer values are cut, so that the answer fits into a header. */
 const LONGEST_VALUE = 1000;
 const QUESTION = /^(\d{1,15})\.([\w-]{43})\.([\w-]{43})\.([^.]{1,200})$/;
 
 interface Keys {
-  /** The key that authenticates questions. */
+  /** Authenticates questions. */
   readonly question: Buffer;
-  /** The key that encrypts answers. */
+  /** Encrypts answers. */
   readonly answer: Buffer;
 }
 
 const derived = new WeakMap<KeyObject, Keys>();
 
-/**
- * Derives the two keys from the signing key with HKDF (RFC 5869), so that they reveal nothing about
- * the signing key.
- */
+/** Derives the keys with HKDF (RFC 5869). They reveal nothing about the signing key. */
 function deriveKeys(privateKey: KeyObject): Keys {
   let keys = derived.get(privateKey);
   if (keys === undefined) {
@@ -90,20 +75,14 @@ function authenticate({ question }: Keys, issuer: string, time: string, nonce: s
     .digest('base64url');
 }
 
-/**
- * A signing key that is stored in a file. The doctor and the server can both read its private key.
- * The private key of a KeySigner cannot be read.
- */
+/** A signing key in a file. The private key of a KeySigner cannot be read. */
 export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
 
 export function isFile(key: SigningKey): key is SigningKeyFile {
   return key.privateKey !== null;
 }
 
-/**
- * Returns a question for a server that has this issuer and this key. `now` is the current time in
- * milliseconds since 1970.
- */
+/** `now` is in milliseconds since 1970. */
 export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): RoundTripQuestion {
   const keys = deriveKeys(key.privateKey);
   const [time, nonce] = [String(now), randomToken()];
@@ -134,10 +113,7 @@ export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): 
   };
 }
 
-/**
- * Returns the encrypted answer to the question in the request. Returns null if the request contains
- * no valid question.
- */
+/** Returns the encrypted answer, or null if the request contains no valid question. */
 export async function answerRoundTrip(
   { issuer, keys: ring, host, clock }: Server,
   request: Request,
@@ -146,8 +122,7 @@ export async function answerRoundTrip(
   if (asked === null) return null;
   const [, time = '', nonce = '', proof = '', kid = ''] = QUESTION.exec(asked) ?? [];
   if (Math.abs(clock() - Number(time)) > CLOCK_TOLERANCE) return null;
-  // If the key directory is unreadable, ignore the question. The document itself does not need a
-  // key.
+  // If the key directory is unreadable, ignore the question. The document needs no key.
   const known = await ring.published().catch((): readonly SigningKey[] => []);
   const key = known.filter(isFile).find((each) => encodeURIComponent(each.kid) === kid);
   if (key === undefined) return null;

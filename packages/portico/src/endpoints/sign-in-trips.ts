@@ -14,16 +14,13 @@ import { noteWish } from '../pages/speaking.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 
 /**
- * Sends browsers to pages of the host, for example to the sign-in page. The authorization request
- * waits until the browser comes back with the request's id.
+ * Sends browsers to pages of the host, for example to sign in. The authorization request waits
+ * until the browser comes back with the request's id.
  */
 export class SignInTrips {
   readonly #server: Server;
   readonly #waiting: WaitingRequests;
-  /**
-   * Stores data about the request for the sign-in page. Null if the sign-in page does not show such
-   * data.
-   */
+  /** Null if the sign-in page shows no data about the request. */
   readonly #notes: SignInNotes | null;
   readonly #replies: AuthorizeReplies;
   readonly #warnOfNoPerson: () => void;
@@ -51,13 +48,11 @@ export class SignInTrips {
     );
   }
 
-  /** Stores the authorization request and redirects the browser to the sign-in page. */
   signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
     const { host } = this.#server;
     return this.send((returnTo) => host.loginUrl(returnTo), request, waits, client);
   }
 
-  /** Stores the authorization request and redirects the browser to a page of the host. */
   async send(
     page: HostPage,
     request: Request,
@@ -76,13 +71,13 @@ export class SignInTrips {
     };
   }
 
-  /** Handles a person who comes back from the sign-in page without a session or an account. */
+  /** Handles a person who comes back from sign-in without a session or an account. */
   async signInAgain(request: Request, requestId: string): Promise<Reply> {
     const { host } = this.#server;
     const notes = this.#notes;
     const cookies = await this.#waiting.removeSurplus(request, requestId);
-    // Warn only if the browser comes from a page on this origin. It then sends the session cookie
-    // if it has one, so a missing session or account is unexpected.
+    // A page on this origin would send the session cookie. So a missing session or account is
+    // unexpected.
     if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoPerson();
     const loginUrl = host.loginUrl(this.returnPath(requestId));
     const waited = notes === null ? null : await this.#waiting.find(request, requestId);
@@ -98,16 +93,13 @@ export class SignInTrips {
     };
   }
 
-  /** Returns the path that takes the browser back to the authorization request with this id. */
+  /** Returns the path that leads back to the authorization request with this id. */
   returnPath(requestId: string): string {
     return `${this.#server.paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
   }
 }
 
-/**
- * Remembers the languages in `ui_locales` of the authorization request, for the pages in the
- * response to this HTTP request.
- */
+/** Uses the languages in `ui_locales` for the pages in this response. */
 export function noteSent(request: Request, sent: SentParameters = []): void {
   const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
   if (wish !== undefined) noteWish(request, wish.split(' '));

@@ -68,8 +68,8 @@ export const ENDPOINT_TABLE = [
 ] as const satisfies readonly EndpointDescription[];
 
 /**
- * The endpoint that serves resource metadata (RFC 9728). It exists only if challenges link to
- * metadata. Its path depends on the path of the resource.
+ * Serves resource metadata (RFC 9728), if challenges link to it. Its path depends on the path of
+ * the resource.
  */
 export const RESOURCE_METADATA = {
   name: 'oauth_server_resource_metadata',
@@ -80,8 +80,8 @@ export const RESOURCE_METADATA = {
 export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
 
 /**
- * Returns the endpoint with its full path. Returns two endpoints if the endpoint describes the
- * issuer and the issuer has a path.
+ * Returns the endpoint with its full path. An endpoint that describes the issuer gets a second path
+ * if the issuer has a path.
  */
 export function mountedAt(
   description: EndpointDescription,
@@ -95,9 +95,8 @@ export function mountedAt(
 }
 
 /**
- * Returns the names of the endpoints that the application's CSRF check must skip, including the
- * endpoints of these features. This is safe, because each of these endpoints has its own protection
- * or reads no session.
+ * Returns the names of the endpoints that the application's CSRF check must skip, with those of
+ * these features. This is safe: each of them has its own protection or reads no session.
  */
 export function csrfExemptRoutes(
   features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],

@@ -11,13 +11,9 @@ import { TOKEN_PATH } from '../paths.ts';
 import { quoted } from '../quoting.ts';
 import { jsonReply, withFields, type Reply } from './replies/responses.ts';
 
-/** How clients identify themselves at the token endpoint. */
 interface Identifying {
   readonly authentication: ClientAuthentication;
-  /**
-   * Reads a token request whose assertion identifies the client. Null if no grant accepts such
-   * assertions.
-   */
+  /** Null if no grant accepts assertions that identify the client. */
   readonly assertionGrant: AssertionGrant | null;
 }
 
@@ -38,16 +34,14 @@ export class TokenEndpoint {
   readonly answer = async (request: Request): Promise<Reply> => {
     const { server, binding, lostAnswers } = this.#parts;
     const sent = await formParameters(request);
-    // Check the proof before client authentication. If the client must retry with a nonce, it sends
-    // the same assertion again. If client authentication had already recorded the assertion as
-    // used, the retry would fail.
+    // Check the proof before client authentication. A client that must retry with a nonce sends the
+    // same assertion again. The retry would fail if the assertion were already used.
     const proved =
       binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const { client, form } = await this.#identify(request, sent);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));
-    // Prepare these header fields before the tokens are issued, because nothing may fail after
-    // that.
+    // Prepare these header fields first. Nothing may fail after the tokens are issued.
     const fields = proved === null ? null : await proved.answerFields();
     const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();
@@ -60,7 +54,7 @@ export class TokenEndpoint {
     return response;
   };
 
-  /** Authenticates the client and returns it, with the form for the grant to read. */
+  /** Returns the authenticated client, and the form for the grant. */
   async #identify(
     request: Request,
     sent: Parameters,

@@ -7,16 +7,12 @@ import { formParameters, isForm } from '../parameters.ts';
 import { noteClient } from '../refusals.ts';
 import { jsonReply, withFields, type Reply } from './replies/responses.ts';
 
-/**
- * Handles GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the claims about
- * the user that the token's scopes include.
- */
+/** Returns the claims that the token's scopes release (OpenID Connect Core section 5.3). */
 export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;
   readonly #claims: Claims;
   readonly #binding: KeyBinding | null;
 
-  /** `binding` is null if the server does not bind tokens to keys. */
   constructor(bearerTokens: BearerTokens, claims: Claims, binding: KeyBinding | null) {
     this.#bearerTokens = bearerTokens;
     this.#claims = claims;
@@ -60,8 +56,7 @@ export class UserinfoEndpoint {
 
   /**
    * Looks up the token from the header or from a form body (RFC 6750 sections 2.1 and 2.2). Throws
-   * if the request contains a token in the form and also an `Authorization` header. Reads the body
-   * before it reads from the store, because the caller may send the body slowly.
+   * if the request uses both. Reads the body before the store: the caller may send the body slowly.
    */
   async #sentToken(request: Request): Promise<UsableToken | NoToken> {
     const authorization = request.headers.get('authorization');

@@ -3,10 +3,9 @@ import type { BindingOffer } from '../../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**
- * Headers that allow requests from pages of other origins, always without credentials. A browser
- * application can be a public client, so pages of any origin may call the endpoints that do not
- * read a session. The authorization endpoint is excluded because it reads a session. The
- * introspection endpoint is excluded because browsers do not need it.
+ * Headers for pages of other origins, always without credentials. A browser application can be a
+ * public client, so any origin may call the endpoints that read no session. The authorization
+ * endpoint reads one. Browsers do not need the introspection endpoint.
  */
 
 const PREFLIGHT_HEADERS = {
@@ -16,15 +15,14 @@ const PREFLIGHT_HEADERS = {
 } as const;
 
 /**
- * The request headers that pages of other origins may send. MCP clients send `MCP-Protocol-Version`
- * when they request metadata.
+ * The request headers that pages of other origins may send. MCP clients request metadata with
+ * `MCP-Protocol-Version`.
  */
 const FIELDS = 'Authorization, Content-Type, MCP-Protocol-Version';
 
 /**
- * Returns the reply to a preflight request for an endpoint with these methods. If the endpoint
- * handles methods other than GET and POST, the reply lists the endpoint's methods. The reply also
- * allows the proof header if the server accepts proofs.
+ * Returns the reply to a preflight request. Lists the methods if there are others than GET and
+ * POST. Allows the proof header if the server accepts proofs.
  */
 export function preflight(
   request: Request,
@@ -43,10 +41,7 @@ export function preflight(
 
 const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
 
-/**
- * Returns the headers that let pages of any origin read a reply. If the server accepts proofs,
- * these pages can also read the proof header of the reply.
- */
+/** Lets pages of any origin read a reply, and its proof header if the server accepts proofs. */
 export function readableHeaders(binding: BindingOffer | null): Readonly<Record<string, string>> {
   return {
     'Access-Control-Allow-Origin': '*',

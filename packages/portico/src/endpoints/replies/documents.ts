@@ -3,7 +3,7 @@ import { publicCacheControl } from '../../http/public-cache.ts';
 import { tokenHash } from '../../crypto.ts';
 import type { Reply } from './responses.ts';
 
-/** A public document that is serialized only once, for all requests. */
+/** A public document. It is serialized only once. */
 export interface PublicDocument {
   readonly body: string;
   readonly etag: string;
@@ -12,18 +12,15 @@ export interface PublicDocument {
 }
 
 /**
- * Serializes a document that caches may store for `maxAge` seconds. Its ETag changes if the content
- * changes (RFC 9110 section 8.8.3).
+ * Serializes a document that caches may store for `maxAge` seconds. The ETag changes with the
+ * content (RFC 9110 section 8.8.3).
  */
 export function publicDocument(content: unknown, maxAge: number): PublicDocument {
   const body = jsonText(content);
   return { body, etag: `"${tokenHash(body)}"`, maxAge };
 }
 
-/**
- * Returns the document. If the client already has this version of it, returns 304 instead (RFC 9110
- * section 13.1.2).
- */
+/** Returns the document, or 304 if the client has this version of it (RFC 9110 section 13.1.2). */
 export function documentReply(request: Request, { body, etag, maxAge }: PublicDocument): Reply {
   const headers = {
     'Content-Type': 'application/json',

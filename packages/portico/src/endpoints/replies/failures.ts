@@ -8,36 +8,32 @@ import { pageReply } from './pages.ts';
 import { describePendingSteps, findPendingSteps } from './pending-steps.ts';
 import { faultReply, refusalReply, unavailableReply, type Reply } from './responses.ts';
 
-/** A request that failed. */
 export interface FailedRequest {
   /** The name of the endpoint, or `token()` for a route of the host. */
   readonly endpoint: string;
-  /** The request's id. Null if the host did not provide the request. */
+  /** True if the response is a page that a user sees. */
   readonly requestId: string | null;
   /** Whether the response is a page that a user sees. */
   readonly asPage: boolean;
-  /**
-   * The request, which determines the language of the error page. Null if the response is not a
-   * page.
-   */
+  /** Determines the language of the page. Null if the response is not a page. */
   readonly request: Request | null;
 }
 
 /**
- * Builds the replies to requests that fail: an error code for a refused request, 503 for an
- * unreachable store, and 500 for an internal error.
+ * Builds the replies to failed requests: an error code for a refusal, 503 for an unreachable store,
+ * and 500 for an internal error.
  */
 export class Failures {
   readonly #server: Server;
   readonly #showsDetails: boolean;
   readonly #logOverload: () => void;
   /**
-   * Logs how to create missing tables. The log line is needed because a mounted server starts even
-   * if its tables are missing, and the database's error does not say what to do.
+   * Logs how to create missing tables. A mounted server starts without its tables, and the
+   * database's error does not say what to do.
    */
   readonly #explainFault: () => void;
 
-  /** If `showsDetails` is true, error pages show details that otherwise appear only in the log. */
+  /** If `showsDetails` is true, error pages show details that are otherwise only in the log. */
   constructor(server: Server, showsDetails: boolean) {
     this.#server = server;
     this.#showsDetails = showsDetails;
@@ -47,11 +43,11 @@ export class Failures {
         times,
       }),
     );
-    // Ignore an error here, because the failed request is already in the log.
+    // Ignore an error here: the failed request is already in the log.
     this.#explainFault = throttleLog(() => void this.#logPendingSteps().catch(() => {}));
   }
 
-  /** Returns the reply to an error. Logs the error, unless it is a refusal. Never rejects. */
+  /** Logs the error, unless it is a refusal. Never rejects. */
   async reply(
     error: unknown,
     { endpoint, requestId, asPage, request }: FailedRequest,
@@ -94,22 +90,19 @@ export class Failures {
       );
   }
 
-  /**
-   * Returns the details of an internal error for the error page: the missing migrations if there
-   * are any, and otherwise the error itself.
-   */
+  /** Returns the missing migrations, or else the error itself. */
   async #describeFault(error: unknown): Promise<string> {
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
     return steps === null ? String(error) : describePendingSteps(steps);
   }
 
   /**
-   * If error pages show details, warns about missing migrations on standard error. Each mount calls
+   * Warns about missing migrations on standard error, if error pages show details. Each mount calls
    * this method when the application starts. Never rejects.
    */
   async warnOfPendingSteps(): Promise<void> {
     if (!this.#showsDetails) return;
-    // If the store cannot be read, ignore the error. The first request that fails logs the problem.
+    // If the store cannot be read, the first request that fails logs the problem.
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
     if (steps !== null) process.emitWarning(describePendingSteps(steps), 'PorticoWarning');
   }
@@ -122,7 +115,7 @@ export class Failures {
     const { host, config, speaking } = this.#server;
     const retryAfter = withoutView.headers['Retry-After'];
     try {
-      // The message includes the text of the link, because a custom view may not show the link.
+      // A custom view may not show the link. So the message contains its text.
       const words = request === null ? ENGLISH_WORDS : await speaking.of(request);
       const data = {
         serverName: config.name,
@@ -148,19 +141,16 @@ export class Failures {
   }
 }
 
-/** Errors that are temporary, so the client can try again. */
+/** The client can try again after these errors. */
 const PASSING = [KeysLostError, SignerError, HostTimeoutError];
 
 interface ErrorPage {
   readonly text: PageText;
-  /** The reason for the log. Also appears on the page if error pages show details. */
+  /** For the log. Error pages show it only if they show details. */
   readonly detail?: string | null;
   readonly link?: PageLink | null;
   readonly status: number;
-  /**
-   * The reply to send if the view cannot be rendered. The page gets the `Retry-After` header of
-   * this reply.
-   */
+  /** The reply if the view cannot be rendered. The page gets its `Retry-After` header. */
   readonly withoutView: Reply;
 }
 

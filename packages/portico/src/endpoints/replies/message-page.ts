@@ -3,16 +3,14 @@ import { told, type PageText, type Text } from '../../pages/words.ts';
 import { pageReply } from './pages.ts';
 import type { Reply } from './responses.ts';
 
-/** A page with a message and one link. */
 export interface MessagePage {
   readonly text: PageText;
   readonly status: number;
   readonly link: { readonly href: string; readonly text: Text };
-  /** The request id that the page shows. Null if it shows none. */
+  /** Null if the page shows no request id. */
   readonly requestId: string | null;
 }
 
-/** Returns a page with the message, in the language of the request. */
 export async function messageReply(
   server: Server,
   request: Request,

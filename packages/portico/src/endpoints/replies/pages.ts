@@ -5,25 +5,20 @@ import type { Server } from '../../server.ts';
 import type { Reply } from './responses.ts';
 import type { PageData } from './views.ts';
 
-/** A page to render: the view and its data. */
 export interface ShownPage<View extends keyof PageData> {
-  /** The texts of the page in the reader's language. */
   readonly words: Words;
   readonly view: View;
   readonly status: number;
   readonly data: PageData[View];
-  /**
-   * The URL that the page's form leads to after all redirects, or `ANYWHERE`. Null for a page
-   * without a form.
-   */
+  /** Where the page's form leads after all redirects. Null for a page without a form. */
   readonly formLeadsTo: FormTarget;
 }
 
 type FormTarget = string | typeof ANYWHERE | null;
 
 /**
- * The target of a form that can lead to any URL. After the callback, an application may redirect
- * the browser to another site, to a program on this computer or to a private-use scheme.
+ * The form can lead to any URL. After the callback, an application may redirect the browser to
+ * another site, to a program on this computer or to a private-use scheme.
  */
 export const ANYWHERE = Symbol('anywhere');
 
@@ -41,8 +36,8 @@ export async function pageReply<View extends keyof PageData>(
 }
 
 /**
- * Returns a page that the host cannot replace with its own view. Search engines do not list the
- * page. `html` receives the nonce for the page's styles.
+ * Returns a page that the host cannot replace with a view. Search engines do not list it. `html`
+ * receives the nonce for the page's styles.
  */
 export function ownPageReply(
   { status, formLeadsTo }: { readonly status: number; readonly formLeadsTo: FormTarget },
@@ -54,9 +49,8 @@ export function ownPageReply(
 }
 
 /**
- * Returns the `form-action` directive for the page, or undefined if the page gets no such
- * directive. Chromium checks every redirect after a form against `form-action`, even redirects
- * after an application's callback (docs/decisions/0003-form-action.md).
+ * Returns the `form-action` directive for the page. Chromium checks every redirect after a form
+ * against it, even those after an application's callback (docs/decisions/0003-form-action.md).
  */
 function formAction(formLeadsTo: FormTarget): string | undefined {
   if (formLeadsTo === null) return "'none'";
@@ -66,8 +60,8 @@ function formAction(formLeadsTo: FormTarget): string | undefined {
 }
 
 /**
- * Returns a redirect that is not cached and that sends no referrer. Use the status 303 after a
- * form, and 302 otherwise.
+ * Returns a redirect without a cache or a referrer. Use the status 303 after a form, and 302
+ * otherwise.
  */
 export function redirectReply(location: string, status: 302 | 303): Reply {
   return {

@@ -4,7 +4,7 @@ import { redirectReply } from './pages.ts';
 import type { Reply } from './responses.ts';
 import type { SendingMode, SendingQuestion, SentResponse } from './sending.ts';
 
-/** Returns a page that asks the user a question and links to this URL. */
+/** Returns a page with a question and a link to this URL. */
 type AskFirst = (request: Request, question: SendingQuestion, href: string) => Promise<Reply>;
 
 /** Sends the response in the query of the redirect URI (RFC 6749 section 4.1.2). */

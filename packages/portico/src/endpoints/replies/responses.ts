@@ -15,8 +15,6 @@ import {
   type OAuthErrorCode,
 } from '../../errors.ts';
 
-/** Turns replies and errors into HTTP responses. */
-
 /** A response as plain data, to which header fields can still be added. */
 export interface Reply {
   /** The HTTP status. */
@@ -31,15 +29,14 @@ export interface Reply {
   readonly refused?: Error;
 }
 
-/** Adds the request's id to the reply. Returns the reply unchanged if the id is null. */
+/** Adds the request's id, unless it is null. */
 export function withRequestIdField(reply: Reply, requestId: string | null): Reply {
   return withFields(reply, requestId === null ? null : { [REQUEST_ID_HEADER]: requestId });
 }
 
-/** Turns a reply into a Response. */
 export function toResponse({ status, headers, body, cookies = [] }: Reply): Response {
-  // Some hosts use TypeScript before 5.7, which does not know `Uint8Array<ArrayBuffer>`. So the
-  // type of `body` must not contain it.
+  // TypeScript before 5.7 does not know `Uint8Array<ArrayBuffer>`. So the type of `body` must not
+  // contain it.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers });
   if (typeof body === 'string') madeOfText(response, body);
@@ -48,7 +45,6 @@ export function toResponse({ status, headers, body, cookies = [] }: Reply): Resp
 }
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
-/** The header fields that a JSON reply has by default. */
 const JSON_NEVER_STORED = { 'Content-Type': 'application/json', ...NEVER_STORED } as const;
 
 export function jsonReply(
@@ -66,28 +62,24 @@ export function jsonReply(
   };
 }
 
-/** Returns the reply with additional header fields. */
 export function withFields(reply: Reply, fields: Readonly<Record<string, string>> | null): Reply {
   return fields === null ? reply : { ...reply, headers: { ...reply.headers, ...fields } };
 }
 
-/** The HTTP status for each error code. All other error codes use 400 (RFC 6749 section 5.2). */
+/** All other error codes use 400 (RFC 6749 section 5.2). */
 const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
 
-/** The HTTP status for each error code of a bearer token. All other error codes use 401. */
+/** All other error codes use 401. */
 const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
   invalid_request: 400,
   insufficient_scope: 403,
   access_denied: 403,
 };
 
-/**
- * Lets pages of other origins read the challenge, if the application's CORS settings let them read
- * the response.
- */
+/** Lets pages of other origins read the challenge, if CORS lets them read the response. */
 const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } as const;
 
-/** Returns the reply to a refused request. Returns null if the error is not a refusal. */
+/** Returns null if the error is not a refusal. */
 export function refusalReply(error: unknown): Reply | null {
   if (error instanceof OAuthError) {
     const status = STATUS[error.code] ?? 400;
@@ -126,8 +118,8 @@ export function refusalReply(error: unknown): Reply | null {
 }
 
 /**
- * Returns the response to a request without a sufficient token: 400, 401 or 403, with a challenge
- * unless the error is `access_denied` (RFC 6750 section 3).
+ * Returns the response to a request without a sufficient token: 400, 401 or 403 (RFC 6750 section
+ * 3). It contains a challenge, unless the error is `access_denied`.
  *
  * @example
  * if (error instanceof BearerError) return bearerErrorResponse(error);
@@ -137,8 +129,7 @@ export function bearerErrorResponse(error: BearerError): Response {
 }
 
 /**
- * Returns the reply to a request without a sufficient token. If the request contains no token at
- * all, the challenge contains no error code (RFC 6750 section 3.1).
+ * Without any token in the request, the challenge contains no error code (RFC 6750 section 3.1).
  */
 function bearerErrorReply(error: BearerError): Reply {
   const { code, message, scope, resourceMetadata, binding } = error;
@@ -153,8 +144,7 @@ function bearerErrorReply(error: BearerError): Reply {
     resource_metadata: resourceMetadata,
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
-  // Send no challenge, because it would suggest that other credentials might help (RFC 9110 section
-  // 11.6.1).
+  // A challenge would suggest that other credentials help (RFC 9110 section 11.6.1).
   if (code === 'access_denied') return jsonReply(body, status, NEVER_STORED);
   return jsonReply(body, status, {
     ...NEVER_STORED,
@@ -173,8 +163,8 @@ function readableFields(binding: BindingRefusal): Readonly<Record<string, string
 }
 
 /**
- * Returns a 503 response, after which the client can repeat the request. The failed request has not
- * consumed an authorization code or a refresh token, and the server has issued no token.
+ * Returns a 503 response. The client can repeat the request: no code or refresh token was used, and
+ * no token was issued.
  */
 export function unavailableReply(): Reply {
   const body = {
@@ -184,10 +174,7 @@ export function unavailableReply(): Reply {
   return jsonReply(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
 }
 
-/**
- * Returns a 500 response for an internal error. The response does not describe the error. Only the
- * log does.
- */
+/** Returns a 500 response. Only the log describes the error. */
 export function faultReply(): Reply {
   return jsonReply(
     { error: 'server_error', error_description: 'The server failed to answer.' },
