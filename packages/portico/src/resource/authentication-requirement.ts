@@ -27,14 +27,12 @@ export interface AuthenticationDemand {
 }
 
 /**
- * Matches a level: visible ASCII characters except quotes and backslashes. A challenge contains the
- * levels in a quoted string, separated by spaces (RFC 9470 section 3).
+ * Matches visible ASCII, without quotes and backslashes. A challenge contains the levels in a
+ * quoted string, separated by spaces (RFC 9470 section 3).
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/**
- * Reads a requirement. Throws if it is invalid, because this is a mistake in the API's own code.
- */
+/** Throws for an invalid requirement. This is a mistake in the API's own code. */
 export function readRequirement({ maxAge, acr }: AuthenticationRequirement): AuthenticationDemand {
   const acrValues = acr === undefined ? [] : typeof acr === 'string' ? [acr] : acr;
   if (maxAge === undefined && acrValues.length === 0)
@@ -50,8 +48,8 @@ export function readRequirement({ maxAge, acr }: AuthenticationRequirement): Aut
 }
 
 /**
- * Returns the reason why the authentication is not sufficient, for the log. Returns null if the
- * authentication is sufficient. `now` is in milliseconds since 1970.
+ * Returns why the authentication is not sufficient, for the log, or null. `now` is in milliseconds
+ * since 1970.
  */
 export function authenticationProblem(
   told: ToldAuthentication | null,

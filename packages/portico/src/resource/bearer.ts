@@ -9,59 +9,58 @@ import type { AccessToken, Death, Details } from '../store/grant.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
 /**
- * How the client sent the token. The scheme Bearer is only for tokens that are not bound to a key.
- * The scheme for bound tokens is only for bound tokens (RFC 9449 section 7.2). Introspection needs
- * no proof: its caller does not use the token, and receives the key in the response.
+ * How the client sent the token. Bound tokens need their own scheme, and all others need Bearer
+ * (RFC 9449 section 7.2). Introspection needs no proof: its caller does not use the token, and the
+ * response names the key.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
 /** An access token that is valid for this request. */
 export interface UsableToken {
   readonly clientId: string;
-  /** The id of the token's authorization. Null for a client-credentials token. */
+  /** Null for a client-credentials token. */
   readonly authorization: string | null;
-  /** The client's own profile. Null if it has none. */
+  /** Null if the client has no profile. */
   readonly clientProfile: string | null;
   /**
-   * The token's scopes that the client is still registered for and the resource still offers. The
-   * user's permissions have not been checked yet. If the token is not bound, scopes that only bound
-   * tokens can have are left out.
+   * The scopes that the client and the resource still have. The user's permissions are not checked
+   * yet. Leaves out scopes that need a bound token if this one is not bound.
    */
   readonly scopes: readonly string[];
-  /** The user's account. Null for a client-credentials token. */
+  /** Null for a client-credentials token. */
   readonly user: UserInterface | null;
   /** The user's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
-  /** The audience that the token is for. Null if the token has no audience. */
+  /** Null if the token has no audience. */
   readonly audience: string | null;
-  /** When the token was issued, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** The thumbprint of the key that the token is bound to. Null if it is not bound. */
+  /** Null if the token is not bound to a key. */
   readonly thumbprint: string | null;
-  /** The details of the token's authorization. Missing if there are none. */
+  /** The details of the token's authorization. */
   readonly details?: Details | undefined;
 }
 
-/** The client and authorization of a token that may no longer be valid. */
+/** The client and authorization of a token, even of an invalid one. */
 export interface TokenOwner {
   readonly clientId: string | null;
-  /** The authorization's id. Null if the token has none, or if it is unknown. */
+  /** Null if the token has no authorization, or if it is unknown. */
   readonly authorization: string | null;
 }
 
-/** The reason why a request has no usable token. */
+/** Why a request has no usable token. */
 export interface NoToken {
   /**
-   * `invalid_token`: the token is unknown, expired, revoked or for another audience, or its user
+   * `invalid_token`: the token is unknown, expired, revoked or for another audience. Or its user
    * may no longer sign in.
    */
   readonly code: BearerErrorCode;
-  /** The exact reason, for the log only. */
+  /** Only for the log. */
   readonly detail: string;
-  /** The message in the response. Defaults to the message for this code. */
+  /** Defaults to the message for this code. */
   readonly message?: string;
-  /** The client and authorization of the token, if known. For the log only. */
+  /** Only for the log. */
   readonly of?: TokenOwner;
   /**
    * The value for the client's next proof, for example a nonce. Set only if the request used the
@@ -71,7 +70,7 @@ export interface NoToken {
 }
 
 /**
- * Looks up access tokens. Does not throw if a token is missing or unusable. The caller decides
+ * Looks up access tokens. Does not throw for a missing or unusable token: the caller decides
  * whether to refuse the request.
  */
 export class BearerTokens {
@@ -82,9 +81,10 @@ export class BearerTokens {
   readonly #refusal: (audience: string | null) => string | null;
 
   /**
-   * `binding` is null if tokens are not bound to keys. `refusal` returns the reason why this
-   * resource does not accept a token for an audience, or null if it accepts the token. By default,
-   * the resource accepts tokens for all of the server's audiences.
+   * `binding` is null if tokens are not bound to keys.
+   *
+   * `refusal` returns why this resource does not accept an audience, or null. By default, the
+   * resource accepts all of the server's audiences.
    */
   constructor(
     server: Server,
@@ -100,7 +100,7 @@ export class BearerTokens {
 
   /**
    * Looks up the token in an `Authorization` header (RFC 6750 section 2.1). `asked` returns the
-   * request, which is needed to check the proof of a bound token.
+   * request, to check the proof of a bound token.
    */
   async fromHeader(
     authorization: string | null,
@@ -115,7 +115,6 @@ export class BearerTokens {
     return credentials.token === null ? ILL_FORMED : this.lookUp(credentials.token, 'Bearer');
   }
 
-  /** Looks up the token with this value. */
   async lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken> {
     const { store, accounts, clock } = this.#server;
     const token = await store.accessTokens.findAccessToken(parseToken(value), clock());
@@ -146,19 +145,13 @@ export class BearerTokens {
     };
   }
 
-  /**
-   * Returns the token's scopes that are valid now. If the token was issued for a user, the user
-   * must have the permission for each scope.
-   */
+  /** Returns the scopes that are valid now. A user must hold the permission for each scope. */
   async honouredScopes({ scopes, user }: UsableToken): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#server;
     return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
   }
 
-  /**
-   * Returns the reason why access granted by an organization is no longer valid, or null if it is
-   * still valid.
-   */
+  /** Returns why an organization's access is no longer valid, or null. */
   async #givenProblem(token: AccessToken): Promise<string | null> {
     const { person, clientId, issuedAt, details } = token;
     if (person === null || details === undefined || givenBy(details) === null) return null;
@@ -183,8 +176,8 @@ export class BearerTokens {
   }
 
   /**
-   * Looks up a bound token, and checks its proof only if the token is usable. For an unusable
-   * token, the server verifies no signature and does not record the proof as used.
+   * Looks up a bound token. Checks its proof only if the token is usable. For any other token, the
+   * server verifies no signature and does not record the proof as used.
    */
   async #proved(
     checks: KeyBinding,

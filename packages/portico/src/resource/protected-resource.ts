@@ -22,34 +22,24 @@ export interface ResourceNeeds {
   readonly serviceScope?: string;
 }
 
-/** How clients learn about the protected API. */
 export interface PublishedResource {
-  /**
-   * The URL of the API's metadata. The server publishes the metadata there, and challenges link to
-   * it.
-   */
+  /** The server publishes the API's metadata at this URL. Challenges link to it. */
   readonly metadataUrl: string;
-  /** See `ResourceNeeds.stepUp`. */
   readonly stepUp: boolean;
 }
 
-/** The parts that features provide for the protected API. */
 export interface ResourceParts {
-  /** How tokens are bound to keys. Null if they are not bound. */
+  /** Null if tokens are not bound to keys. */
   readonly binding: { readonly offer: BindingOffer } | null;
-  /** Where clients find the API's metadata. Null if challenges do not link to any. */
+  /** Null if challenges link to no metadata. */
   readonly resource: PublishedResource | null;
 }
 
-/** The API that tokens are issued for: `oauth_server:audience`, a configured resource, or none. */
+/** The API that tokens are for: `oauth_server:audience`, a configured resource, or none. */
 export class ProtectedResource {
-  /**
-   * The URL of the API's metadata, for challenges. Null if challenges do not link to the metadata.
-   */
+  /** For challenges. Null if they link to no metadata. */
   readonly metadataUrl: string | null;
-  /**
-   * The URL where the server publishes the API's metadata. Null if the server does not publish it.
-   */
+  /** Null if the server publishes no metadata for this API. */
   readonly publishedAt: string | null;
   readonly #own: Readonly<Record<string, unknown>>;
   #needs: ResourceNeeds;
@@ -75,25 +65,22 @@ export class ProtectedResource {
     };
   }
 
-  /** Returns the current settings of the API. */
   needs(): ResourceNeeds {
     return this.#needs;
   }
 
-  /** Returns the API's current metadata. */
   metadata(): Readonly<Record<string, unknown>> {
     return this.#needs.metadata ?? this.#own;
   }
 
-  /** Adds settings for the API. New values replace earlier values. */
+  /** New values replace earlier ones. */
   add(more: ResourceNeeds): void {
     this.#needs = { ...this.#needs, ...more };
   }
 }
 
-/** All APIs that tokens can be issued for. */
 export class ProtectedResources {
-  /** The API for requests that name no resource: `oauth_server:audience`, or none. */
+  /** The API for requests that name no resource. */
   readonly main: ProtectedResource;
   readonly #configured: ReadonlyMap<string, ProtectedResource>;
 
@@ -111,12 +98,12 @@ export class ProtectedResources {
     );
   }
 
-  /** Returns the API for this audience, or `main` if it is not configured. */
+  /** Returns `main` for an audience that is not configured. */
   of(audience: string | null): ProtectedResource {
     return (audience === null ? undefined : this.#configured.get(audience)) ?? this.main;
   }
 
-  /** Returns the APIs whose metadata the server publishes, each with the path of its metadata. */
+  /** Returns the APIs with published metadata, each with the path of its metadata. */
   published(): readonly (readonly [path: string, resource: ProtectedResource])[] {
     return [...new Set([this.main, ...this.#configured.values()])].flatMap((each) =>
       each.publishedAt === null ? [] : [[new URL(each.publishedAt).pathname, each] as const],
@@ -124,10 +111,7 @@ export class ProtectedResources {
   }
 }
 
-/**
- * Returns the metadata member that lists scopes, or an empty object if there are none (RFC 9728
- * section 3.2).
- */
+/** Returns an empty object if there are no scopes (RFC 9728 section 3.2). */
 function scopesSupported(scopes: readonly string[]): {
   readonly scopes_supported?: readonly string[];
 } {

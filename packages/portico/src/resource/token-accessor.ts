@@ -70,28 +70,26 @@ export function token(): TokenAccessor {
   return accessor;
 }
 
-/** Runs `work`. Inside `work`, `token()` returns the accessor, even after an await. */
+/** Inside `work`, `token()` returns this accessor, even after an await. */
 export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
 
-/** Why `token()` refuses a request. */
 export interface TokenRefusal {
   readonly code: BearerErrorCode;
-  /** The required scope. Null if any usable token is sufficient. */
+  /** Null if any usable token is sufficient. */
   readonly scope: string | null;
-  /** The exact reason, for the log only. */
+  /** Only for the log. */
   readonly detail: string;
-  /** The client and authorization of the token. Missing if unknown. */
+  /** Missing if unknown. */
   readonly of?: TokenOwner;
   /**
-   * Whether the token has the scope but the user no longer has the permission. In this case,
-   * another token would not help.
+   * True if the token has the scope, but the user no longer has its permission. Another token would
+   * not help.
    */
   readonly isUnheld?: boolean;
-  /** Additional parameters for the challenge. */
+  /** Additional parameters of the challenge. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** See `NoToken`. */
   readonly message?: string;
   readonly proof?: NonNullable<NoToken['proof']>;
 }
@@ -100,8 +98,8 @@ export interface TokenRefusal {
 export type Refuse = (refusal: TokenRefusal) => never;
 
 /**
- * Looks up the token in an `Authorization` header, the token's account, and the permissions for the
- * token's scopes. `asked` returns the request.
+ * Looks up the token with its account and the permissions for its scopes. `asked` returns the
+ * request.
  */
 export type TokenLookUp = (
   authorization: string | null,
@@ -109,30 +107,26 @@ export type TokenLookUp = (
   refuse: Refuse,
 ) => Promise<TokenAccessor>;
 
-/** The scopes that a handler can require with `token()`. */
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
   /**
-   * The resource whose scopes these are. Null if they are not the scopes of a resource. Missing if
-   * no resources are configured.
+   * The resource of these scopes. Null if they are not the scopes of a resource. Missing if no
+   * resources are configured.
    */
   readonly resource?: string | null;
 }
 
-/** The refusal of a request by a feature's method of `token()`. */
 export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | 'parameters'>;
 
 /**
- * Creates a feature's methods of `token()` for one request. If the request has no usable token,
- * `token` is null. `refuse` then ignores its argument and responds with the reason why there is no
- * usable token.
+ * Creates a feature's methods of `token()` for one request. `token` is null without a usable token.
+ * `refuse` then ignores its argument and sends the reason for that.
  */
 export type MakesTokenMembers = (
   token: UsableToken | null,
   refuse: (refusal: MemberRefusal) => never,
 ) => Partial<TokenMembers>;
 
-/** Looks up tokens for `token()`. */
 export function tokenLookUp(
   bearerTokens: BearerTokens,
   askable: AskableScopes,
@@ -163,7 +157,6 @@ function makeMembers(
   return Object.assign({}, ...features.map((make) => make(...parts))) as TokenMembers;
 }
 
-/** Returns the part of a refusal that describes a usable token. */
 function aboutToken({ clientId, authorization, thumbprint }: UsableToken) {
   const proof = thumbprint === null ? {} : { proof: { answer: null } };
   return { of: { clientId, authorization }, ...proof };
