@@ -29,7 +29,7 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
   phone: ['phone_number', 'phone_number_verified'],
 };
 
-/** The values that count as true or false. Some databases store them as numbers or as text. */
+/** Some databases store true and false as numbers or text. */
 const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],
   [1, true],
@@ -39,11 +39,11 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ['false', false],
 ]);
 
-/** How the server reads a claim that has a type other than text. */
+/** How the server reads a claim that is not text. */
 interface TypedClaim {
-  /** Returns the value with the right type, or undefined if the value is not valid. */
+  /** Returns the value with the right type, or undefined for an invalid value. */
   readonly read: (value: unknown) => unknown;
-  /** The reason for the log why a value is dropped. */
+  /** Why a value is dropped, for the log. */
   readonly wrong: string;
 }
 
@@ -60,7 +60,7 @@ const TIME: TypedClaim = {
   wrong: 'it is neither a Date nor a number of seconds',
 };
 
-/** The forms of `birthdate`: a day, a day without its year, or a year. */
+/** A day, a day without its year, or a year. */
 const DAY = /^\d{4}(?:-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))?$/;
 
 const BIRTHDATE: TypedClaim = {
@@ -72,10 +72,11 @@ const BIRTHDATE: TypedClaim = {
 };
 
 /**
- * Returns the day of a Date as text, or undefined if the Date is not valid. If the Date is the start
- * of a day in the local time zone, this is the day: `pg` and `mysql2` return a DATE column like
- * this. Otherwise, it is the day in UTC, because other drivers and libraries return midnight in UTC.
- * If a driver uses a third time zone, the host must return text.
+ * Returns the day of a Date as text, or undefined for an invalid Date.
+ *
+ * `pg` and `mysql2` return a DATE column as the start of a day in the local time zone. Such a Date
+ * is this local day. Other drivers and libraries return midnight in UTC, so any other Date is read
+ * in UTC. A host whose driver uses a third time zone must return text.
  */
 function calendarDay(date: Date): string | undefined {
   if (Number.isNaN(date.getTime())) return undefined;
@@ -88,7 +89,7 @@ function calendarDay(date: Date): string | undefined {
   return day.toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
-/** The claims that strict clients read only with this type (OpenID Connect Core section 5.1). */
+/** Strict clients read these claims only with this type (OpenID Connect Core section 5.1). */
 const TYPED_CLAIMS: ReadonlyMap<string, TypedClaim> = new Map([
   ['email_verified', BOOLEAN],
   ['phone_number_verified', BOOLEAN],
@@ -97,9 +98,8 @@ const TYPED_CLAIMS: ReadonlyMap<string, TypedClaim> = new Map([
 ]);
 
 /**
- * Claims that only the server may set in a token or response, because recipients trust them.
- * Sources: RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
- * specifications.
+ * Claims that only the server may set: recipients trust them. Sources: RFC 7519, RFC 7662, RFC
+ * 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session specifications.
  */
 const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
   (
@@ -113,23 +113,20 @@ const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
 
 const CLAIM_NAME = /^[\x21-\x7E]{1,255}$/;
 
-/**
- * Returns the reason why no scope may release a claim with this name, or null if scopes may release
- * it.
- */
+/** Returns why no scope may release a claim with this name, or null. */
 export function claimNameProblem(name: string): string | null {
   if (!CLAIM_NAME.test(name))
     return 'is not a claim name: it must have 1 to 255 printable ASCII characters without spaces';
   if (name in Object.prototype) return 'is not a claim name';
-  // Compare in lower case, because some JSON parsers ignore case in member names.
+  // Some JSON parsers ignore case in member names.
   return PROTOCOL_CLAIMS.has(name.toLowerCase())
     ? 'is a protocol claim, which only the server can set'
     : null;
 }
 
 /**
- * Returns the claims that the scopes release, in the order of the scopes. A scope's OpenID Connect
- * claims come before its configured claims.
+ * Returns the claims of the scopes, in order. A scope's OpenID Connect claims come before its
+ * configured ones.
  */
 export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): readonly string[] {
   const names: string[] = [];
@@ -157,8 +154,8 @@ export type ClaimsMapper = (
 ) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
 
 /**
- * Collects the claims about a person that the granted scopes release. If the profile and the host's
- * mapper contain the same claim, the profile's value is used.
+ * Collects the claims that the granted scopes release. A claim of the profile takes precedence over
+ * the same claim of the host's mapper.
  */
 export class Claims {
   readonly #mapper: ClaimsMapper | undefined;
@@ -174,7 +171,6 @@ export class Claims {
     this.#releasable = new Set(claimNames([...catalog.keys()], catalog));
   }
 
-  /** Returns the claims about this person that these scopes release. */
   async released(
     user: UserInterface,
     scopes: readonly string[],
@@ -196,7 +192,7 @@ export class Claims {
       if (value === null) continue;
       const type = TYPED_CLAIMS.get(name);
       const given = type === undefined ? value : type.read(value);
-      // Drop a value of the wrong type. Many clients treat any other value of a boolean claim as
+      // Drop a value of the wrong type. Many clients read any other value of a boolean claim as
       // true, even an object.
       const problem = given === undefined ? (type?.wrong ?? '') : jsonProblem(given);
       if (problem === null) claims[name] = given;
@@ -205,7 +201,7 @@ export class Claims {
     return claims;
   }
 
-  /** Returns the claims, or no claims if a function in JavaScript returned no object. */
+  /** A function in JavaScript may return no object. */
   #objectOf(source: string, returned: unknown): Readonly<Record<string, unknown>> {
     if (typeof returned === 'object' && returned !== null)
       return returned as Readonly<Record<string, unknown>>;
@@ -227,7 +223,7 @@ export class Claims {
     }
   }
 
-  /** Logs one warning for each claim. After a limited number of warnings, logs no more. */
+  /** Logs one warning for each claim, up to a limit. */
   #warnOf(claim: string, reason: string): void {
     if (this.#warned.has(claim) || this.#warned.size >= MOST_WARNINGS) return;
     this.#warned.add(claim);
@@ -241,9 +237,10 @@ const PROMISED_PROFILE =
   'getProfile() returned a promise. Load the values in loadAccount(), and return an object';
 
 /**
- * Returns the reason why JSON text cannot contain the value, or null if it can. The value must not
- * contain an unpaired surrogate. Some JSON parsers reject a text with an unpaired surrogate. Others
- * replace the surrogate, so that the values of two people could become equal.
+ * Returns why JSON text cannot contain the value, or null.
+ *
+ * An unpaired surrogate is refused. Some JSON parsers reject it. Others replace it, so that the
+ * values of two people could become equal.
  */
 function jsonProblem(value: unknown): string | null {
   if (typeof value === 'boolean' || Number.isFinite(value)) return null;
@@ -253,8 +250,8 @@ function jsonProblem(value: unknown): string | null {
     return each;
   };
   try {
-    // For a function, this returns undefined. For NaN and an invalid Date, it returns null, which a
-    // claim must not be (OpenID Connect Core section 5.3.2).
+    // JSON.stringify returns undefined for a function. For NaN and an invalid Date, it returns
+    // null, which a claim must not be (OpenID Connect Core section 5.3.2).
     const text = JSON.stringify(value, check) as string | undefined;
     if (text === undefined || text === 'null') return 'JSON cannot contain its value';
   } catch {
@@ -273,7 +270,7 @@ function whyDropped(claim: string): string {
   );
 }
 
-/** Returns the claim, or null if it has no value (OpenID Connect Core section 5.3.2). */
+/** Returns null for a claim without a value (OpenID Connect Core section 5.3.2). */
 function own(map: Readonly<Record<string, unknown>>, name: string): unknown {
   const value = Object.hasOwn(map, name) ? map[name] : null;
   return value === undefined || value === '' ? null : value;

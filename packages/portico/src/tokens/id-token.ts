@@ -6,19 +6,17 @@ export interface IdTokenContents {
   readonly issuer: string;
   readonly subject: string;
   readonly clientId: string;
-  /** When the token is issued, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly issuedAt: number;
-  /** The token's lifetime in seconds. */
+  /** In seconds. */
   readonly lifetime: number;
   /** The nonce from the authorization request. Null if there was none, and after a refresh. */
   readonly nonce: string | null;
-  /** The access token that is issued together with the ID token. */
   readonly accessToken: string;
-  /** The claims about the user that the granted scopes release. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Signs an ID token (OpenID Connect Core section 2) for one client. */
+/** OpenID Connect Core section 2. */
 export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise<string> {
   const { issuer, subject, clientId, lifetime, nonce, accessToken, claims } = contents;
   const issuedAt = Math.floor(contents.issuedAt / 1000);
@@ -36,7 +34,7 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
 
 /**
  * Returns `at_hash`: the left half of the access token's hash (OpenID Connect Core section
- * 3.1.3.6). Uses the hash function of the key's algorithm.
+ * 3.1.3.6). The key's algorithm determines the hash function.
  */
 function accessTokenHash({ hash: name }: SigningKey, accessToken: string): string {
   const whole = hash(name, accessToken, 'buffer');

@@ -3,8 +3,8 @@ import { quotedUri } from '../quoting.ts';
 import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 
 /**
- * Resource indicators (RFC 8707). Each grant is for one resource, or for none (null). The server
- * issues tokens for `oauth_server:audience` and for the resources that features configure.
+ * Resource indicators (RFC 8707). Each grant is for one resource, or for none (null). Tokens are
+ * for `oauth_server:audience`, or for a resource that a feature configures.
  */
 
 /** A resource that tokens can be issued for. */
@@ -30,18 +30,16 @@ export interface ResourceDescription {
   readonly challenge: boolean;
 }
 
-/** All resources that a server issues tokens for. */
 export class Resources {
-  /** The configured resources. Empty if all tokens are for `oauth_server:audience`. */
+  /** Empty if all tokens are for `oauth_server:audience`. */
   readonly all: readonly ResourceDescription[];
   readonly #audience: string | null;
   readonly #catalog: ScopeCatalog;
-  /** The scopes of each configured resource. */
   readonly #catalogs: ReadonlyMap<string | null, ScopeCatalog>;
-  /** The scopes that release claims about a user. Clients can request them for every resource. */
+  /** Clients can request these scopes for every resource. */
   readonly #identityScopes: ScopeCatalog;
 
-  /** `audience` is the resource for requests that name no resource. It may be null. */
+  /** `audience` is the resource for requests that name none. It may be null. */
   constructor(audience: string | null, catalog: ScopeCatalog, all: readonly ResourceDescription[]) {
     this.all = all;
     this.#audience = audience;
@@ -54,15 +52,11 @@ export class Resources {
     this.#identityScopes = only(() => false);
   }
 
-  /** Returns the configured resource with this URL, or null if no configured resource has it. */
   find(audience: string | null): ResourceDescription | null {
     return this.all.find(({ resource }) => resource === audience) ?? null;
   }
 
-  /**
-   * Returns the scopes that clients can request for this audience (null: no audience). A resource's
-   * own scopes can be requested only for that resource.
-   */
+  /** Returns the scopes for this audience. A resource's own scopes are only for that resource. */
   scopesOf(audience: string | null): ScopeCatalog {
     if (this.all.length === 0) return this.#catalog;
     return (
@@ -72,8 +66,7 @@ export class Resources {
   }
 
   /**
-   * Returns the audience for the resource that a request names, or null if the server issues no
-   * tokens for it.
+   * Returns the audience for a named resource. Returns null if the server issues no tokens for it.
    */
   named(resource: string | undefined): { readonly audience: string | null } | null {
     const audience = resource ?? this.#audience;
@@ -81,8 +74,8 @@ export class Resources {
   }
 
   /**
-   * Returns the audience for a new grant: the named resource, or the default. Throws
-   * `invalid_target` if the server issues no tokens for the named resource.
+   * Returns the named resource, or the default. Throws `invalid_target` if the server issues no
+   * tokens for it.
    */
   require(resource: string | undefined): string | null {
     const named = this.named(resource);
@@ -94,10 +87,7 @@ export class Resources {
     return named === null ? requireAudience(resource, this.#audience) : named.audience;
   }
 
-  /**
-   * Returns the reason why the server no longer issues tokens for a grant with this audience, or
-   * null if it still issues them.
-   */
+  /** Returns why the server no longer issues tokens for this audience, or null. */
   grantRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
@@ -106,10 +96,7 @@ export class Resources {
       : `the grant is for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /**
-   * Returns the reason why this server does not accept a token for this audience, or null if it
-   * accepts the token.
-   */
+  /** Returns why this server does not accept this audience, or null. */
   tokenRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
@@ -118,10 +105,7 @@ export class Resources {
       : `the token was granted for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /**
-   * Returns the reason why the resource `here` does not accept a token for `audience`, or null if
-   * it accepts the token.
-   */
+  /** Returns why the resource `here` does not accept a token for `audience`, or null. */
   tokenRefusalAt(here: string | null, audience: string | null): string | null {
     if (audience === here || this.all.length === 0) return this.tokenRefusal(audience);
     return (
@@ -137,10 +121,7 @@ export class Resources {
 
 const NO_SCOPES: ScopeCatalog = new Map();
 
-/**
- * Returns the resource that the request names, for the log, if it is not this audience. Otherwise
- * returns null.
- */
+/** Returns the named resource, for the log, if it is not this audience. Otherwise returns null. */
 export function otherResource(
   resource: string | undefined,
   audience: string | null,
@@ -148,10 +129,7 @@ export function otherResource(
   return resource === undefined || resource === audience ? null : quotedUri(resource);
 }
 
-/**
- * Returns the audience for a new grant: the configured audience. Throws `invalid_target` if the
- * request names another resource.
- */
+/** Returns the configured audience. Throws `invalid_target` if the request names another one. */
 export function requireAudience(
   resource: string | undefined,
   configured: string | null,
@@ -172,15 +150,11 @@ function notIssuedFor(detail: string): OAuthError {
   );
 }
 
-/** Formats an audience for the log. */
 export function quotedAudience(audience: string | null): string {
   return audience === null ? 'none' : quotedUri(audience);
 }
 
-/**
- * Returns the URL of a resource's metadata: the well-known path, then the resource's path (RFC 9728
- * section 3.1).
- */
+/** Inserts the well-known path before the resource's path (RFC 9728 section 3.1). */
 export function getMetadataUrl(resource: string): string {
   const { origin, pathname, search } = new URL(resource);
   return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;

@@ -6,10 +6,7 @@ import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host/host.ts';
 import { quotedList } from '../quoting.ts';
 
-/**
- * Built-in scopes with their English labels. Every server offers them, and users need no permission
- * for them.
- */
+/** Every server offers these scopes. Users need no permission for them. */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
   openid: ENGLISH_WORDS.t('scope.openid.label'),
   profile: ENGLISH_WORDS.t('scope.profile.label'),
@@ -17,60 +14,50 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The scope that requests a refresh token (OpenID Connect Core section 11). Portico always accepts
- * and ignores it. The client's registered grants decide whether the client receives refresh tokens.
+ * The scope that requests a refresh token (OpenID Connect Core section 11). Portico accepts and
+ * ignores it. The client's grants decide whether it gets refresh tokens.
  */
 export const OFFLINE_ACCESS = 'offline_access';
 
 /**
- * Scopes for services, which act without a user's consent. Only clients that an operator registered
- * can have these scopes.
+ * Scopes for services, which act without a user's consent. Only clients of an operator can have
+ * them.
  */
 export const SERVICE_SCOPES: ReadonlySet<string> = new Set(['mcp:service']);
 
 const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Returns whether the string is a scope token (RFC 6749 section 3.3). */
+/** RFC 6749 section 3.3. */
 export function isScopeToken(value: string): boolean {
   return SCOPE_TOKEN.test(value);
 }
 
-/** A scope that this server offers. */
 export interface Scope {
   readonly name: string;
-  /** The label. It tells the user on the consent page what the scope allows. */
+  /** Tells the user on the consent page what the scope allows. */
   readonly label: string;
-  /** A longer explanation for the consent page. Null if the label is enough. */
+  /** Null if the label is enough. */
   readonly description: string | null;
-  /** The permission that the user needs for this scope. Null for the identity scopes. */
+  /** The permission that the user needs. Null for the identity scopes. */
   readonly permission: string | null;
-  /**
-   * Claims that the scope releases in addition to the OpenID Connect claims. Missing if there are
-   * none.
-   */
+  /** Claims that the scope releases in addition to the OpenID Connect claims. */
   readonly claims?: readonly string[];
 }
 
-/** A heading in a list of scopes. */
 export interface ScopeHeading {
   /** The group's name in the data for views. */
   readonly group: string;
-  /** The message key of the heading's text. */
+  /** The message key of the heading. */
   readonly title: MessageKey;
-  /** Returns whether the scope is listed under this heading. */
   holds(name: string): boolean;
 }
 
-/**
- * Returns the message key of a scope's label. To translate the label, use this key in your language
- * files.
- */
+/** Returns the message key of a scope's label. Language files translate it by this key. */
 export const scopeLabel = (name: string): string => `scope.${name}.label`;
 
-/** Returns the message key of a scope's explanation. */
 export const scopeDescription = (name: string): string => `scope.${name}.description`;
 
-/** Returns the language settings of the server's pages, with the configured texts of scopes. */
+/** Adds the configured texts of scopes to the languages of the server's pages. */
 export function getSpeakingOptions({
   languages = false,
   scopes,
@@ -91,12 +78,12 @@ export function getSpeakingOptions({
   return { languages, own };
 }
 
-/** Every scope of this server, by name: the identity scopes and the configured scopes. */
+/** Every scope of this server, by name: the identity scopes and the configured ones. */
 export type ScopeCatalog = ReadonlyMap<string, Scope>;
 
 /**
- * `oauth_server:scopes`, by scope name. Each value is a label or an object with settings. By
- * default, the permission has the same name as the scope.
+ * `oauth_server:scopes`, by scope name. Each value is a label or an object. By default, the
+ * permission has the same name as the scope.
  */
 export type ConfiguredScopes = Readonly<
   Record<
@@ -135,10 +122,7 @@ export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
   return catalog;
 }
 
-/**
- * Splits a `scope` value. Keeps the order and removes duplicates. Throws `invalid_scope` for a
- * malformed name.
- */
+/** Keeps the order and removes duplicates. Throws `invalid_scope` for a malformed name. */
 function parseScope(value: string): readonly string[] {
   const names = value.split(' ').filter((name) => name !== '');
   const illFormed = names.filter((name) => !isScopeToken(name));
@@ -150,8 +134,7 @@ function parseScope(value: string): readonly string[] {
 }
 
 /**
- * Returns the requested scopes without `offline_access`. Returns undefined if `scope` is missing or
- * contains only `offline_access`.
+ * Returns the requested scopes without `offline_access`. Undefined if nothing else is requested.
  */
 function requestedScopes(value: string | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined;
@@ -161,33 +144,30 @@ function requestedScopes(value: string | undefined): readonly string[] | undefin
 }
 
 export interface ScopeChoice {
-  /** The scopes that the client may request. */
   readonly available: readonly string[];
-  /**
-   * The scopes that are granted if the request has no `scope`. Defaults to all available scopes.
-   */
+  /** The scopes for a request without `scope`. Defaults to all available scopes. */
   readonly omitted?: readonly string[];
   /**
-   * The scope that this client receives instead of scopes that the server offers but this client
-   * may not have. If it is missing, no scope is replaced.
+   * This scope replaces scopes that the server has but this client may not get. Without it, no
+   * scope is replaced.
    */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
   /**
-   * Returns whether to drop an unavailable scope. If false, the request is refused. By default, no
+   * Returns true to drop an unavailable scope, and false to refuse the request. By default, no
    * scope is dropped.
    */
   readonly isDropped?: (name: string) => boolean;
   /**
-   * The `error_description` if the request contains no scopes, or scopes that are not available.
+   * The `error_description` for a request without scopes, or with scopes that are not available.
    */
   readonly refusal: string;
-  /** The reason why scopes are not available, for the log. */
+  /** Why scopes are not available, for the log. */
   readonly detail: string;
 }
 
 /**
- * Returns the scopes that the parameter `scope` requests. Throws `invalid_scope` if no scopes
- * remain, or if an unavailable scope is neither replaced nor dropped.
+ * Throws `invalid_scope` if no scopes remain, or if an unavailable scope is neither replaced nor
+ * dropped.
  */
 export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
   const { available, omitted = available, inPlace, isDropped, refusal, detail } = choice;
@@ -205,8 +185,8 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
 }
 
 /**
- * Returns the scopes that metadata lists. If the server accepts clients that no operator
- * registered, leaves out service scopes.
+ * Returns the scopes that metadata lists. Leaves out service scopes if the server accepts
+ * unverified clients.
  */
 export function listedScopes(
   names: readonly string[],
@@ -219,7 +199,7 @@ export function formatScope(names: readonly string[]): string {
   return names.join(' ');
 }
 
-/** Returns the names that are in both lists, in the order of the first list. */
+/** Keeps the order of the first list. */
 export function intersectScopes(
   names: readonly string[],
   allowed: readonly string[],
@@ -227,10 +207,7 @@ export function intersectScopes(
   return names.filter((name) => allowed.includes(name));
 }
 
-/**
- * Returns the granted scopes that the client is still registered for and that the server still
- * offers.
- */
+/** Returns the granted scopes that the client and the server still have. */
 export function scopesInForce(
   granted: readonly string[],
   registered: readonly string[],
@@ -240,8 +217,8 @@ export function scopesInForce(
 }
 
 /**
- * Returns the scopes that the server offers and the person may use. A scope that needs a permission
- * is included only if the person has the permission now.
+ * Returns the scopes that the server offers and the person may use now. Some scopes need a
+ * permission.
  */
 export async function scopesHeldBy(
   host: CompleteHost,
@@ -267,7 +244,6 @@ export async function scopesHeldBy(
   return denied.length === 0 ? offered : offered.filter((name) => !denied.includes(name));
 }
 
-/** A requested scope that needs a permission. */
 interface Asked {
   readonly name: string;
   readonly permission: string;
