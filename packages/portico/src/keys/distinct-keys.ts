@@ -5,24 +5,23 @@ import { hasBegun, type SigningKey } from './signing-key.ts';
 
 export interface DistinctKeysParts {
   readonly files: { readonly directory: string };
-  /** Returns the time in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
 }
 
-/** A KeySigner, and a key file with the same `kid` and algorithm. */
+/** A KeySigner and a key file with the same `kid` and algorithm. */
 interface Pair {
   readonly signer: SigningKey;
   readonly file: SigningKey;
 }
 
 /**
- * Selects the keys for the key set, so that no two keys of an algorithm have the same `kid`. With
- * two such keys, clients could not know which one to use, and some refuse the key set.
+ * Selects keys so that no two keys of an algorithm have the same `kid`. Clients could not know
+ * which one to use, and some refuse such a key set.
  */
 export class DistinctKeys {
   readonly #parts: DistinctKeysParts;
-  /** The file names of the keys that are logged. */
   #logged: ReadonlySet<string | null> = new Set();
   #last: {
     readonly all: readonly SigningKey[];
@@ -35,9 +34,8 @@ export class DistinctKeys {
   }
 
   /**
-   * Returns the keys. Of a KeySigner and a file with the same `kid`, includes only the KeySigner
-   * after it has started to sign, and only the file before. Returns the same array until the keys
-   * change.
+   * If a KeySigner and a file have the same `kid`, includes the file until the KeySigner starts to
+   * sign, and then only the KeySigner. Returns the same array until the keys change.
    */
   of(all: readonly SigningKey[]): readonly SigningKey[] {
     const pairs = findPairs(all);

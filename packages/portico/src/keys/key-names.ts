@@ -4,37 +4,32 @@ import { DEFAULT_ALGORITHM, type SigningAlgorithms } from './algorithms.ts';
 import type { SigningKey } from './signing-key.ts';
 
 /**
- * Matches the names of key files. A name without an algorithm means RS256. Older releases support
- * only RS256 and ignore files that have an algorithm in their name.
+ * A name without an algorithm means RS256. Older releases support only RS256, and ignore files with
+ * an algorithm in their name.
  */
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.([A-Za-z0-9]+))?\.json$/;
 /**
- * Matches the file name of a staged key. The name is derived from the key that the staged key will
- * replace, so each key has only one successor. The file contains the time at which the staged key
- * starts to sign.
+ * Matches the file name of a staged key. The name comes from the key that it will replace, so each
+ * key has only one successor. The file contains the start time.
  *
- * Older releases do not support staged keys. They treat a staged key as the oldest key: they
- * publish it, but sign with another key.
+ * Older releases do not know staged keys. They treat a staged key as the oldest one: they publish
+ * it, but sign with another key.
  */
 const STAGED_FILE = /^0-next-/;
 
-/**
- * Compares two names for sorting: the name with the highest number first. Names with the same
- * number are in reverse alphabetical order.
- */
+/** Sorts the highest number first. Equal numbers are in reverse alphabetical order. */
 export function newestFirst(one: string, other: string): number {
   return readNumber(other) - readNumber(one) || (one < other ? 1 : -1);
 }
 
 /**
- * Returns the number at the start of the name: a time in milliseconds since 1970, or 0 for a staged
- * key and for a key that an operator publishes before it signs.
+ * Returns the number at the start of the name: a time in milliseconds since 1970. It is 0 for a
+ * staged key, and for a key that an operator publishes before it signs.
  */
 export function readNumber(name: string): number {
   return Number(KEY_FILE.exec(name)?.[1]);
 }
 
-/** Returns the algorithm in the name of a key file. */
 export function getAlgorithm(name: string): SigningAlgorithm {
   return (markIn(name) ?? DEFAULT_ALGORITHM) as SigningAlgorithm;
 }
@@ -43,7 +38,7 @@ function markIn(name: string): string | undefined {
   return KEY_FILE.exec(name)?.[2];
 }
 
-/** Whether this is a valid name for a key file. RS256 never appears in a name. */
+/** RS256 never appears in a name. */
 export function isKeyFile(name: string, algorithms: SigningAlgorithms): boolean {
   const mark = markIn(name);
   return (
@@ -60,7 +55,7 @@ export function fileName(signsFrom: number, kid: string, algorithm: SigningAlgor
   return `${signsFrom}-${kid}${getAlgorithmMark(algorithm)}.json`;
 }
 
-/** Returns the file name for the staged key that is going to replace this key. */
+/** Returns the file name of the staged key that will replace this key. */
 export function stagedFileName({ kid, algorithm }: SigningKey): string {
   return `0-next-${tokenHash(kid)}${getAlgorithmMark(algorithm)}.json`;
 }

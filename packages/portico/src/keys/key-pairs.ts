@@ -6,15 +6,15 @@ import { getDigest, type AlgorithmForm } from './algorithms.ts';
 import { isStagedFile, readNumber } from './key-names.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** A new key that has not been stored yet. */
+/** A new key that is not stored yet. */
 export interface NewKey {
   readonly kid: string;
   readonly algorithm: SigningAlgorithm;
-  /** The key as a JWK, including its private members. */
+  /** Includes the private members. */
   readonly jwk: JWK;
 }
 
-/** Creates a key. RSA keys are 2048 bits long. */
+/** RSA keys have 2048 bits. */
 export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
   const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose');
   const pair = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
@@ -23,8 +23,7 @@ export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
 }
 
 /**
- * Parses a key file. Errors never contain text from the file, because they are logged and the file
- * could contain any secret.
+ * Errors never contain text from the file. They are logged, and the file could contain any secret.
  */
 function parsedKey(text: string): JWK & StagedMembers {
   try {
@@ -34,7 +33,6 @@ function parsedKey(text: string): JWK & StagedMembers {
   }
 }
 
-/** Returns the key from a file with this name. */
 export function keyIn(content: string, name: string, form: AlgorithmForm): SigningKey {
   const { name: algorithm, hash } = form;
   const jwk = parsedKey(content);
@@ -52,8 +50,8 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
       'its signs_from, the time from which it signs, is missing or not a whole number',
     );
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
-  // Create ECDSA signatures in the form that RFC 7518 section 3.4 requires: two numbers, one after
-  // the other, without DER. Other algorithms ignore `dsaEncoding`.
+  // RFC 7518 section 3.4 requires ECDSA signatures as two numbers, without DER. Other algorithms
+  // ignore `dsaEncoding`.
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return {
     kid,
@@ -69,7 +67,7 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   };
 }
 
-/** Returns the `kid` of the key. Throws unless this is a private key for the given algorithm. */
+/** Returns the `kid`. Throws unless this is a private key for this algorithm. */
 function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: AlgorithmForm): string {
   const { kid } = jwk;
   const fits = jwk.kty === type.kty && jwk.crv === type.crv;
@@ -82,8 +80,8 @@ function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: Algorit
 }
 
 /**
- * Throws if the public key does not belong to the private key. Otherwise, no client could verify
- * the key's signatures.
+ * Throws if the public key does not belong to the private key. No client could verify its
+ * signatures.
  */
 function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm): void {
   const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
@@ -93,7 +91,7 @@ function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm)
     throw new Error('its public part does not match its private part');
 }
 
-/** Returns the public members of a key, for the key set. */
+/** Returns the public members, for the key set. */
 export function publishedJwk(
   jwk: JWK,
   kid: string,
@@ -104,14 +102,13 @@ export function publishedJwk(
 }
 
 /**
- * Signs on a thread of Node's pool. Node uses the pool only if `sign` receives a callback, which
- * `promisify` passes. `docs/decisions/0026` shows how much this speeds up each algorithm.
+ * Signs on a thread of Node's pool. Node needs a callback for this, which `promisify` passes.
+ * `docs/decisions/0026` measures the gain for each algorithm.
  */
 const signOnPool = promisify(sign);
 
 /**
- * Additional members in the file of a staged key. They are times in milliseconds since 1970 and are
- * never published.
+ * Members in the file of a staged key: times in milliseconds since 1970. They are never published.
  */
 export interface StagedMembers {
   readonly created_at?: number;

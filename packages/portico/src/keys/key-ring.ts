@@ -15,18 +15,18 @@ import { KeyRotationError, findSigningKey, signsFromNow, type SigningKey } from 
 import { LONGEST_LIFETIME, RELOAD_AFTER } from './times.ts';
 
 /**
- * How long a directory listing is reused for requests for the key set, in milliseconds. Listing the
- * directory for every request would double the time that a request takes.
+ * How long requests for the key set reuse a directory listing, in milliseconds. A listing for each
+ * request would double its time.
  */
 const LOOK_HOLDS = 10;
 /**
- * How long after a change every request lists the directory again, in milliseconds. One change is
- * often followed by another.
+ * How long after a change every request lists the directory again, in milliseconds. One change
+ * often follows another.
  */
 const RECENT_CHANGE = 1000;
 
 export interface KeyRingParts extends KeySources {
-  /** The lifetime of ID tokens, in seconds. */
+  /** In seconds. */
   readonly idTokenLifetime: number;
   readonly audit: Audit;
 }
@@ -77,8 +77,8 @@ export class KeyRing {
       algorithm,
       this.#parts.clock(),
     );
-    // Wait before signing with a new key, because other processes may publish an older list of keys
-    // for a few milliseconds. After this wait, every process has listed the keys again.
+    // Wait before a new key signs. Other processes may publish an older list of keys for a few
+    // milliseconds. After this wait, every process has listed the keys again.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
   }
@@ -164,8 +164,8 @@ export class KeyRing {
     const { files, audit } = this.#parts;
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
-    // Use the file name from the directory listing, because a name from a file's content could make
-    // this method remove another file. Another process may remove the same key at the same time.
+    // Use the name from the directory listing. A name from a file's content could remove another
+    // file. Another process may remove the same key at the same time.
     try {
       await Promise.all(
         removable.map(async ({ file, kid, algorithm }) => {
@@ -194,8 +194,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns the keys that stopped signing at least this long ago. A key stops signing when the next
-   * key of its algorithm has started to sign and the other processes have found that next key.
+   * Returns the keys that stopped signing at least this long ago. A key stops when the next key of
+   * its algorithm has started and the other processes have found that key.
    */
   #retiredFor(seconds: number, keys: readonly SigningKey[]): readonly SigningKey[] {
     const { files, idTokenLifetime, clock } = this.#parts;

@@ -37,10 +37,7 @@ export interface KeyDescription {
   readonly file: string | null;
 }
 
-/**
- * Describes the keys. `keys` must have the order in which `KeyRing.all()` returns them.
- * `idTokenLifetime` is in seconds.
- */
+/** `keys` must have the order of `KeyRing.all()`. `idTokenLifetime` is in seconds. */
 export function describeKeys(
   keys: readonly SigningKey[],
   directory: string,
@@ -80,14 +77,14 @@ function getState(key: SigningKey, keys: readonly SigningKey[], now: number): Ke
 }
 
 /**
- * Whether the name of the key's file makes it the oldest key. Operators choose such a name to
+ * Returns true if the file's name makes this key the oldest. Operators choose such a name to
  * publish a key in all processes before it signs.
  */
 function isHeld({ file, isStaged }: SigningKey): boolean {
   return file !== null && !isStaged && readNumber(file) === 0;
 }
 
-/** Returns when the key that follows this key started to sign, or null if unknown. */
+/** Returns when the next key started to sign, or null if unknown. */
 function retiredSince(key: SigningKey, keys: readonly SigningKey[], now: number): number | null {
   const own = keys.filter(({ algorithm }) => algorithm === key.algorithm);
   const next = own.slice(0, own.indexOf(key)).findLast((each) => hasBegun(each, now));

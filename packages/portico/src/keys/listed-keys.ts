@@ -5,46 +5,41 @@ import type { KeyFiles } from './key-files.ts';
 import { getAlgorithm, isStagedFile, newestFirst } from './key-names.ts';
 import { KeysLostError, type SigningKey } from './signing-key.ts';
 
-/** How long the result of `isNeeded` is reused, in milliseconds. */
+/** In milliseconds. */
 const NEED_HOLDS = 60_000;
 
 export interface KeySources {
   readonly files: KeyFiles;
   readonly algorithms: SigningAlgorithms;
-  /** The keys of the `KeySigner`s, sorted by start time (`signsFrom`), latest first. */
+  /** Sorted by start time (`signsFrom`), latest first. */
   readonly signers: readonly SigningKey[];
-  /** Returns the time in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
   /**
-   * Returns whether the store contains authorizations for which a key is needed. Called only while
-   * there is no key. The result is reused for a minute, unless the call rejects.
+   * Returns true if the store contains authorizations that need a key. Called only while there is
+   * no key. The result is reused for a minute.
    */
   readonly isNeeded: () => Promise<boolean>;
 }
 
-/** The result of the last directory listing. */
 interface KnownKeys {
   readonly keys: readonly SigningKey[];
-  /** The names of all key files in one string, which is compared to detect changes. */
+  /** All key files' names in one string. A different string shows a change. */
   readonly names: string;
-  /**
-   * Whether every file could be read. If not, the unreadable files are read again at the next
-   * listing.
-   */
+  /** False if a file could not be read. The next listing reads such files again. */
   readonly complete: boolean;
 }
 
-/** Lists the keys in a directory. Reads each file once, because a key file never changes. */
+/** Reads each file once: a key file never changes. */
 export class ListedKeys {
   readonly #sources: KeySources;
   readonly #loaded = new Map<string, Promise<SigningKey>>();
-  /** The names of the unreadable files that are logged. */
   readonly #logged = new Set<string>();
   #known: KnownKeys | null = null;
   /** The algorithms for which this process has ever found a key file. */
   readonly #hadKeys = new Set<SigningAlgorithm>();
-  // Measure durations with `performance.now()`, because the system clock may be set back.
+  // Measure durations with `performance.now()`. The system clock may be set back.
   #looking: Promise<readonly SigningKey[]> | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #changedAt = Number.NEGATIVE_INFINITY;
@@ -54,7 +49,7 @@ export class ListedKeys {
     this.#sources = sources;
   }
 
-  /** Returns how many milliseconds ago the list of keys last changed. */
+  /** In milliseconds. */
   get unchangedFor(): number {
     return performance.now() - this.#changedAt;
   }
@@ -63,7 +58,7 @@ export class ListedKeys {
     this.#lookedAt = performance.now();
     const keys = this.#readAll();
     this.#looking = keys;
-    // Do not reuse a listing that failed.
+    // Do not reuse a failed listing.
     keys.catch(() => {
       if (this.#looking === keys) this.#looking = null;
     });
@@ -71,8 +66,8 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys. Reuses the last directory listing if it is less than `milliseconds` old.
-   * Throws a KeysLostError if the keys have disappeared.
+   * Reuses a directory listing that is less than `milliseconds` old. Throws a KeysLostError if the
+   * keys have disappeared.
    */
   async needed(milliseconds: number): Promise<readonly SigningKey[]> {
     const isRecent = performance.now() - this.#lookedAt < milliseconds;
@@ -80,7 +75,7 @@ export class ListedKeys {
     return keys.length === 0 && (await this.#askForNeed()) ? this.#lost() : keys;
   }
 
-  /** Returns the key in a file. Reads each file only once, unless reading it failed. */
+  /** Reads each file only once, unless reading fails. */
   loadOnce(name: string): Promise<SigningKey> {
     let key = this.#loaded.get(name);
     if (key === undefined) {
@@ -116,7 +111,7 @@ export class ListedKeys {
     return asked;
   }
 
-  /** Whether the key files of an algorithm were lost and no KeySigner has this algorithm. */
+  /** Returns true if an algorithm has lost its key files and has no KeySigner. */
   #isMissed(): boolean {
     const { signers } = this.#sources;
     return [...this.#hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));
@@ -132,9 +127,8 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the KeySigners, then the keys in files. Both are sorted by start time (`signsFrom`),
-   * latest first. While another process renames a staged key, the key has two file names. Returns
-   * such a key only once.
+   * Returns the KeySigners, then the key files, each sorted by start time, latest first. A staged
+   * key has two names while another process renames it. Returns such a key only once.
    */
   #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
     const { signers } = this.#sources;
@@ -161,8 +155,8 @@ export class ListedKeys {
   }
 
   /**
-   * Reads a key that is not the newest of its algorithm. Returns null if the key cannot be read,
-   * and logs this once.
+   * Reads a key that is not the newest of its algorithm. Logs an unreadable key once, and returns
+   * null.
    */
   #loadOther(name: string): Promise<SigningKey | null> {
     const what = isStagedFile(name) ? 'A staged' : 'A retired';

@@ -2,8 +2,8 @@ import { getErrorCode, NotGivenError } from '@portico/sql';
 import { KeyRotationError } from './signing-key.ts';
 
 /**
- * Returns an error that explains a file system error and what to do about it. `effect` says what
- * was not done, for example that no key was created. Returns any other error unchanged.
+ * Explains a file system error and what to do about it. `effect` says what was not done, for
+ * example that no key was created. Returns any other error unchanged.
  */
 export function notWritten(directory: string, cause: unknown, effect: string): unknown {
   if (cause instanceof NotGivenError) {

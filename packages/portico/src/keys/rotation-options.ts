@@ -34,8 +34,8 @@ export interface RotationOptions extends Acting {
 }
 
 /**
- * If the process runs as root, throws if a staged key does not belong to the owner of the
- * directory. The server runs as this owner and could not read the staged key.
+ * For root, throws if a staged key does not belong to the owner of the directory. The server runs
+ * as this owner and could not read the key.
  */
 export async function requireReadable(files: KeyFiles): Promise<void> {
   if (process.geteuid?.() !== 0) return;
@@ -67,7 +67,7 @@ function requireSeconds(what: string, seconds: number | undefined, least: number
   throw new OutOfRangeError(`${what} must be from ${least} to ${LONGEST_LIFETIME} seconds`);
 }
 
-/** Returns the signing keys that this rotation must replace. */
+/** Returns the keys that this rotation must replace. */
 export function dueKeys(
   keys: readonly SigningKey[],
   known: readonly SigningAlgorithm[],

@@ -32,13 +32,13 @@ export interface RotationParts {
   readonly files: KeyFiles;
   readonly algorithms: SigningAlgorithms;
   readonly clock: () => number;
-  /** The lifetime of ID tokens, in seconds. */
+  /** In seconds. */
   readonly idTokenLifetime: number;
   readonly audit: Audit;
   readonly look: () => Promise<readonly SigningKey[]>;
 }
 
-/** The ids (`kid`) of the created, staged and removed keys. */
+/** The ids (`kid`) of these keys. */
 interface Made {
   readonly created: readonly string[];
   readonly staged: readonly string[];
@@ -57,7 +57,6 @@ interface Prepared {
   readonly replaces: SigningKey;
 }
 
-/** Rotates the keys once. */
 export class Rotation {
   readonly #parts: RotationParts;
   readonly #options: RotationOptions;
@@ -73,8 +72,7 @@ export class Rotation {
     const { files, algorithms, clock, look } = this.#parts;
     const isNow = this.#options.now === true;
     requireOptions(this.#options, algorithms);
-    // Check that the server can read the staged keys. With `now`, this does not matter, because the
-    // staged keys are removed.
+    // The server must be able to read the staged keys. With `now`, they are removed anyway.
     if (!isNow) await requireReadable(files);
     const keys = await look();
     const due = dueKeys(keys, algorithms.names, this.#options, clock());
@@ -91,8 +89,8 @@ export class Rotation {
   }
 
   /**
-   * Publishes one successor for each of these keys. Each key gets only one successor, even if
-   * several processes do this at the same time.
+   * Publishes one successor for each of these keys, even if several processes do this at the same
+   * time.
    */
   async #stage(due: readonly SigningKey[]): Promise<Made> {
     const { clock, audit } = this.#parts;
@@ -113,14 +111,14 @@ export class Rotation {
     const keys = await look();
     for (const { draft, kid, replaces } of drafts) {
       const name = stagedFileName(replaces);
-      // Creating a key takes time. In the meantime, another process may have published a successor
-      // and even renamed it.
+      // Creating a key takes time. Another process may have published a successor and even renamed
+      // it.
       if (findSigningKey(keys, replaces.algorithm, clock()) !== replaces) continue;
       if (await draft.placeOnce(name)) placed.push({ kid, name, algorithm: replaces.algorithm });
     }
   }
 
-  /** Replaces these keys immediately, and removes all other keys of their algorithms. */
+  /** Replaces these keys, and removes all other keys of their algorithms. */
   async #replaceNow(keys: readonly SigningKey[], due: readonly SigningKey[]): Promise<Made> {
     const { clock, audit } = this.#parts;
     const drafts = await this.#draftAll(due, () => ({}));
@@ -141,8 +139,7 @@ export class Rotation {
   }
 
   /**
-   * Gives all drafts their final file names. If this fails for one draft, removes all files that
-   * already have their final names.
+   * Gives all drafts their final names. If one fails, removes the files that already have theirs.
    */
   async #placeAll(
     drafts: readonly Prepared[],
@@ -163,8 +160,8 @@ export class Rotation {
   }
 
   /**
-   * Removes staged keys, and keys that are older than the new keys. Keeps newer keys, so that two
-   * processes that rotate at the same time do not remove each other's new keys.
+   * Removes staged keys and older keys. Keeps newer keys: another process may have just created
+   * them.
    */
   async #removeBefore(
     signsFrom: number,
@@ -188,9 +185,8 @@ export class Rotation {
   }
 
   /**
-   * Removes other files of removed keys. While another process renames a key, the key has two file
-   * names, and the key ring knows only one of them. If the other file remained, the key would be
-   * published again.
+   * A key has two file names while another process renames it. The key ring knows only one of them.
+   * The other file would publish the removed key again.
    */
   async #removeOtherNames(
     algorithms: readonly SigningAlgorithm[],
@@ -207,10 +203,7 @@ export class Rotation {
     }
   }
 
-  /**
-   * Renames staged keys that have started to sign, and removes keys that no ID token needs any
-   * longer.
-   */
+  /** Renames staged keys that have started to sign. Removes keys that no valid ID token needs. */
   async #tidy(): Promise<readonly string[]> {
     const { files, clock, look } = this.#parts;
     const now = clock();
@@ -231,19 +224,18 @@ export class Rotation {
   }
 
   /**
-   * Renames staged keys that have started to sign. Older releases do not support staged keys and
-   * choose the signing key by its file name. After the rename, older releases sign with these keys
-   * too.
+   * Renames staged keys that have started to sign. Older releases choose the signing key by its
+   * file name. After the rename, they sign with these keys too.
    */
   async #nameForGood(now: number): Promise<void> {
     const { files } = this.#parts;
-    // List the directory here, because the key ring knows only one of the two names of a key.
+    // List the directory here. The key ring knows only one of two names of a key.
     for (const name of (await files.names()).filter(isStagedFile)) {
       const key = await files.read(name).catch(() => null);
       if (key === null || !hasBegun(key, now)) continue;
       const next = fileName(key.signsFrom, key.kid, key.algorithm);
-      // Check the name, because the `kid` comes from the content of the file and could contain a
-      // path, or end with the name of another algorithm.
+      // Check the name. The `kid` comes from the file's content: it could contain a path, or end
+      // with the name of another algorithm.
       if (files.has(next) && getAlgorithm(next) === key.algorithm) await files.rename(name, next);
     }
   }
@@ -261,7 +253,7 @@ export class Rotation {
 
   /**
    * Writes all new keys to disk before the server uses any of them. If the disk is full, the server
-   * uses none of them.
+   * uses none.
    */
   async #draftAll(
     due: readonly SigningKey[],

@@ -2,8 +2,8 @@ import { jsonText } from '../http/json.ts';
 import type { SigningKey } from './signing-key.ts';
 
 /**
- * Returns a signed JWT in compact form (RFC 7515 section 7.1). `typ` is the type of the token,
- * which prevents clients from accepting one type of token as another.
+ * Returns a signed JWT in compact form (RFC 7515 section 7.1). `typ` keeps clients from accepting
+ * one type of token as another.
  */
 export async function signJwt(key: SigningKey, typ: string, payload: object): Promise<string> {
   const header = { alg: key.algorithm, kid: key.kid, typ };

@@ -61,8 +61,8 @@ const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 60_000;
 
 /**
- * Returns the keys of the signers, sorted by start time (`signsFrom`), latest first. Throws a
- * ConfigurationError if a signer is not valid.
+ * Sorts the keys by start time (`signsFrom`), latest first. Throws a ConfigurationError for an
+ * invalid signer.
  */
 export function buildSigningKeys(
   signers: readonly KeySigner[],
@@ -72,7 +72,7 @@ export function buildSigningKeys(
     listProblems(signer, index, signers, algorithms),
   );
   if (problems.length > 0) throw new ConfigurationError(problems);
-  // If several signers have no `signsFrom`, the server signs with the last one in the list.
+  // Without `signsFrom`, the last signer in the list signs.
   return signers
     .toReversed()
     .map((signer) => buildSigningKey(signer, algorithms.form(signer.algorithm)))
@@ -144,10 +144,7 @@ function buildSigningKey(signer: KeySigner, form: AlgorithmForm): SigningKey {
   };
 }
 
-/**
- * Requests a signature from the signer. Throws if the signer does not respond within its time
- * limit.
- */
+/** Throws if the signer does not respond within its time limit. */
 async function askSigner(signer: KeySigner, data: Uint8Array): Promise<Uint8Array> {
   const { kid, timeout = DEFAULT_TIMEOUT } = signer;
   const patience = new AbortController();
@@ -162,15 +159,14 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
-    // Ignore this error. The bytes cannot be read if the signer has transferred them, for example
-    // to another thread.
+    // The bytes cannot be read if the signer has transferred them, for example to another thread.
   }
   throw new SignerError(kid, 'did not return a Uint8Array');
 }
 
 async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): Promise<unknown> {
   try {
-    // Pass a copy, so that the signer cannot change the bytes before the signature is verified.
+    // Pass a copy. The signer must not change the bytes before the signature is verified.
     return await signer.sign(Uint8Array.from(data), { signal });
   } catch (error) {
     throw failed(signer.kid, error);
@@ -178,8 +174,8 @@ async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): 
 }
 
 /**
- * Returns an error that contains only the class and the code of the original error. The original
- * message may contain a password, for example in a command line.
+ * Keeps only the class and the code of the error. Its message may contain a password, for example
+ * in a command line.
  */
 function failed(kid: string, error: unknown): SignerError {
   try {
@@ -187,7 +183,7 @@ function failed(kid: string, error: unknown): SignerError {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
   } catch {
-    // Leave out the properties of the error, because they cannot be read.
+    // The properties of the error cannot be read.
     return new SignerError(kid, 'failed: an error');
   }
 }
@@ -197,8 +193,8 @@ const PLAIN = /^\w{1,40}$/;
 const verifyOnPool = promisify(verify);
 
 /**
- * Whether the public key verifies the signature. The server checks this because clients would
- * reject an ID token with a wrong signature.
+ * Returns true if the public key verifies the signature. Clients would refuse an ID token with a
+ * wrong one.
  */
 async function isSignature(
   form: AlgorithmForm,

@@ -46,17 +46,13 @@ export interface SigningKey {
 }
 
 /**
- * Thrown in these cases:
- *
- * - The server has had keys, and their directory is now missing or empty.
- * - The directory is unreadable.
- * - The newest key of an algorithm is unreadable.
- *
- * Without its keys, the server can neither sign nor verify ID tokens.
+ * Thrown if the directory of the keys is unreadable, or if the newest key of an algorithm is. Also
+ * thrown if the server had keys and the directory is now missing or empty. Without its keys, the
+ * server can neither sign nor verify ID tokens.
  */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
-  /** 503, as for an unavailable store, because the keys may become available again soon. */
+  /** The keys may soon be available again. */
   readonly status = 503;
 
   constructor(message: string, cause: unknown) {
@@ -65,16 +61,16 @@ export class KeysLostError extends Error {
 }
 
 /**
- * Thrown if a KeySigner returns no valid signature. Nothing was signed, and the authorization code
- * or refresh token in the request is still valid. The client can repeat the request.
+ * Thrown if a KeySigner returns no valid signature. Nothing was signed. The code or refresh token
+ * in the request is still valid, so the client can repeat the request.
  */
 export class SignerError extends Error {
   override readonly name = 'SignerError';
   readonly status = 503;
 
   /**
-   * `problem` is only for the log. It never contains text from the signer, because such text could
-   * include a password or a part of the key.
+   * `problem` is for the log. It never contains the signer's text, which could include a password
+   * or a part of the key.
    */
   constructor(kid: string, problem: string) {
     super(`The KeySigner of ${JSON.stringify(kid)} ${problem}`);
@@ -93,8 +89,8 @@ export class KeyRotationError extends Error {
 }
 
 /**
- * Returns the key that signs with an algorithm at the time `now`, or null. `now` is in milliseconds
- * since 1970. `keys` must have the order in which `KeyRing.all()` returns them.
+ * Returns the key that signs with an algorithm at the time `now`, in milliseconds since 1970.
+ * `keys` must have the order of `KeyRing.all()`.
  */
 export function findSigningKey(
   keys: readonly SigningKey[],
@@ -102,18 +98,18 @@ export function findSigningKey(
   now: number,
 ): SigningKey | null {
   const own = keys.filter((each) => each.algorithm === algorithm);
-  // If no key has started to sign yet, use a staged key before its time. It is already published.
+  // If no key has started yet, use a staged key early. It is already published.
   return own.find((each) => hasBegun(each, now)) ?? own.at(-1) ?? null;
 }
 
-/** Whether the key is allowed to sign at this time. */
+/** Returns true if the key may sign at this time. */
 export function hasBegun({ isStaged, signsFrom }: SigningKey, now: number): boolean {
   return !isStaged || signsFrom <= now;
 }
 
 /**
- * Returns a start time for a key that must sign immediately. It is later than the start times of
- * all key files that are not staged, even if the clock of another machine is ahead.
+ * Returns a start time for a key that must sign immediately. It is later than that of all key files
+ * that are not staged, even if another machine's clock is ahead.
  */
 export function signsFromNow(keys: readonly SigningKey[], now: number): number {
   const begun = keys.filter(({ isStaged, file }) => !isStaged && file !== null);

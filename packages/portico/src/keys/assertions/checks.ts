@@ -2,34 +2,30 @@ import { JwsError, type JsonObject } from '../jws/compact.ts';
 import type { TrustedIssuer } from './trusted-issuer.ts';
 
 /**
- * Checks the header and the claims of an assertion. Each function throws a JwsError if the
- * assertion is not valid.
+ * Checks the header and the claims of an assertion. Each function throws a JwsError for an invalid
+ * assertion.
  */
 
-/** The maximum length of `iss`, `sub` and `jti`, in characters. */
+/** For `iss`, `sub` and `jti`, in characters. */
 const LONGEST_TEXT = 255;
-/**
- * The maximum lifetime of an assertion, in seconds. It is limited because the server must store the
- * assertion's `jti` until the assertion expires.
- */
+/** In seconds. The server must store an assertion's `jti` until the assertion expires. */
 const LONGEST_LIFE = 86_400;
 /**
- * Header parameters that contain a key or refer to one. The server rejects them, because it uses
- * only keys from the configured location.
+ * These header parameters bring or name a key. The server uses only keys from the configured
+ * location.
  */
 const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
 /**
- * The allowed values of `typ` in a workload's token, in lower case. Kubernetes tokens have no
- * `typ`. A JWT-SVID may have `JWT` or `JOSE` (JWT-SVID section 2.3). The last value comes from
+ * The allowed `typ` of a workload's token, in lower case. Kubernetes tokens have no `typ`. A
+ * JWT-SVID may have `JWT` or `JOSE` (JWT-SVID section 2.3). The last value comes from
  * draft-ietf-oauth-rfc7523bis.
  */
 const WORKLOAD_TYPES: readonly unknown[] = [undefined, 'jwt', 'jose', 'client-authentication+jwt'];
 
 /**
- * Claims that appear in access tokens, ID tokens or logout tokens. Such a token can have the same
- * `typ` as a workload's token. The server rejects a token with one of these claims (RFC 8725
- * section 3.12).
+ * Claims of access tokens, ID tokens or logout tokens. Such a token can have the same `typ` as a
+ * workload's token. The server refuses it (RFC 8725 section 3.12).
  */
 const CLAIMS_OF_OTHERS = [
   'scope',
@@ -41,19 +37,13 @@ const CLAIMS_OF_OTHERS = [
   'events',
 ] as const;
 
-/**
- * Throws unless the header has this `typ` (RFC 8725 section 3.11). Also throws if the header
- * contains a key.
- */
+/** Throws for another `typ` (RFC 8725 section 3.11), or if the header contains a key. */
 export function requireHeader(header: JsonObject, type: string): void {
   if (header['typ'] !== type) throw new JwsError(`its typ is not ${type}`);
   requireNoKey(header);
 }
 
-/**
- * Throws unless the header has a `typ` that a workload's token may have. Also throws if the header
- * contains a key.
- */
+/** Throws if no workload's token may have this `typ`, or if the header contains a key. */
 export function requireWorkloadHeader(header: JsonObject): void {
   const { typ } = header;
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
@@ -73,16 +63,14 @@ function requireNoKey(header: JsonObject): void {
   if (found !== undefined) throw new JwsError(`its header has ${found}, which is not accepted`);
 }
 
-/** Returns the key id (`kid`), or null if the header contains no key id. */
+/** Returns the `kid`, or null. */
 export function readKeyId({ kid }: JsonObject): string | null {
   if (kid === undefined) return null;
   if (typeof kid !== 'string') throw new JwsError('its kid is not a string');
   return kid;
 }
 
-/**
- * Returns the value of a claim. Throws unless it is a string of 1 to 255 characters without NUL.
- */
+/** Throws unless the claim is a string of 1 to 255 characters without NUL. */
 export function requireText(claims: JsonObject, name: string): string {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   const isText =
@@ -97,7 +85,7 @@ export function requireText(claims: JsonObject, name: string): string {
   );
 }
 
-/** Throws unless `aud` is exactly this audience, as a string or as the only item in a list. */
+/** Accepts exactly this audience, as a string or as the only item in a list. */
 export function requireAudience({ aud }: JsonObject, audience: string): void {
   const [only, ...more]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (only !== audience || more.length > 0)
@@ -105,8 +93,7 @@ export function requireAudience({ aud }: JsonObject, audience: string): void {
 }
 
 /**
- * Throws unless the claim `tenant` is the configured tenant. If no tenant is configured, throws if
- * the claim exists.
+ * Throws unless `tenant` is the configured one. If none is configured, the claim must not exist.
  */
 export function requireTenant({ tenant }: JsonObject, expected: string | null): void {
   if (tenant === (expected ?? undefined)) return;
@@ -118,9 +105,8 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
 }
 
 /**
- * Checks the times in an assertion. Returns when the assertion expires, in whole seconds. `now` is
- * also in seconds. `iat` and `nbf` may be up to `leastAhead` seconds in the future, even if the
- * issuer's clock tolerance is shorter.
+ * Returns when the assertion expires, in whole seconds. `now` is in seconds too. `iat` and `nbf`
+ * may be `leastAhead` seconds in the future, even with a shorter clock tolerance.
  */
 export function requireTimes(
   claims: JsonObject,
@@ -143,8 +129,8 @@ export function requireTimes(
 }
 
 /**
- * Checks the times in a workload's token. Such a token need not have an `iat` (JWT-SVID section 3).
- * Without `iat`, the token must expire within the maximum age from now. `now` is in seconds.
+ * A workload's token need not have an `iat` (JWT-SVID section 3). Without it, the token must expire
+ * within the maximum age from now. `now` is in seconds.
  */
 export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): void {
   if (Object.hasOwn(claims, 'iat')) {
@@ -157,8 +143,8 @@ export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, 
 }
 
 /**
- * Returns the `exp` of an assertion. Throws if the assertion has expired or its `nbf` is later than
- * `latest`. All times are in seconds.
+ * Returns the `exp`. Throws if the assertion has expired, or if its `nbf` is later than `latest`.
+ * All times are in seconds.
  */
 function requireCurrent(
   { exp, nbf }: JsonObject,
@@ -173,10 +159,7 @@ function requireCurrent(
   return exp;
 }
 
-/**
- * Whether a value is a valid time: seconds since 1970, possibly with a fraction (RFC 7519 section
- * 2).
- */
+/** Accepts seconds since 1970, possibly with a fraction (RFC 7519 section 2). */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

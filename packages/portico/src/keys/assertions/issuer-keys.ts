@@ -6,31 +6,26 @@ import { OutboundError } from '../../http/outbound/limits.ts';
 import type { PublicKey } from '../jws/public-keys.ts';
 import type { IssuerKeyLocation } from './trusted-issuer.ts';
 
-/** Parses a key set (RFC 7517). Returns null if the value is not a key set. */
+/** Returns null if the value is not a key set (RFC 7517). */
 export type ReadKeySet = (value: unknown) => readonly PublicKey[] | null;
 
-/** Returns whether one of these keys verifies the current assertion. */
+/** Returns true if one of these keys verifies the current assertion. */
 export type FitsKeys = (keys: readonly PublicKey[]) => boolean;
 
-/** Reads the public keys of an issuer. */
 export interface IssuerKeys {
   /**
-   * Returns whether `fits` returns true for the issuer's keys. Throws a NotNowError if the keys
-   * cannot be read at the moment.
+   * Returns true if the issuer's keys pass `fits`. Throws a NotNowError if the keys cannot be read
+   * now.
    */
   haveOne(fits: FitsKeys): Promise<boolean>;
 }
 
-/** The maximum size of a key set, in bytes. */
+/** In bytes. */
 const LARGEST = 64 * 1024;
-/**
- * How long to wait before the next fetch, in milliseconds: `BETWEEN_FETCHES` after a successful
- * fetch, `AFTER_FAILURE` after a failed one.
- */
+/** In milliseconds: the wait after a successful fetch, and after a failed one. */
 const BETWEEN_FETCHES = 15_000;
 const AFTER_FAILURE = 5000;
 
-/** Returns an object that reads the issuer's keys from this location. */
 export function issuerKeysAt(
   location: IssuerKeyLocation,
   fetching: GuardedOptions,
@@ -42,8 +37,8 @@ export function issuerKeysAt(
 }
 
 /**
- * Reads keys from a file. Reads the file again for each assertion, so that changes take effect
- * immediately. Parses the file only if it has changed, because anyone can send invalid assertions.
+ * Reads the file again for each assertion, so changes take effect immediately. Parses it only if it
+ * has changed: anyone can send invalid assertions.
  */
 class KeysInFile implements IssuerKeys {
   readonly #file: string;
@@ -80,7 +75,7 @@ class KeysInFile implements IssuerKeys {
   }
 }
 
-/** Returns the content of a file, or null if the file is longer than `limit` bytes. */
+/** Returns null if the file is longer than `limit` bytes. */
 async function readAtMost(file: string, limit: number): Promise<string | null> {
   const handle = await open(file);
   try {
@@ -91,35 +86,31 @@ async function readAtMost(file: string, limit: number): Promise<string | null> {
   }
 }
 
-/** A fetched key set, and when it was fetched, in milliseconds since 1970. */
+/** `at` is the time of the fetch, in milliseconds since 1970. */
 interface Fetched {
   readonly keys: readonly PublicKey[];
   readonly at: number;
 }
 
 /**
- * Fetches keys that an issuer publishes, and uses them until their lifetime ends. Fetches them
- * again earlier if none of them verifies an assertion, so that an issuer can change its keys
- * without notice.
+ * Fetches an issuer's keys and uses them until their lifetime ends. If no key verifies an
+ * assertion, fetches them again earlier. An issuer can therefore change its keys without notice.
  */
 class KeysAtUrl implements IssuerKeys {
   readonly #url: URL;
-  /**
-   * How long a fetched key set is used, in milliseconds. After this time, the server no longer
-   * accepts a key that the issuer has withdrawn.
-   */
+  /** In milliseconds. After this time, the server accepts no key that the issuer has withdrawn. */
   readonly #lifetime: number;
   readonly #fetchJson: ReturnType<typeof createFetchConfigured>;
   readonly #clock: () => number;
   readonly #readKeySet: ReadKeySet;
   #fetched: Fetched | null = null;
   /**
-   * When the last successful fetch began or the last failed fetch ended, whichever was later, and
-   * how long to wait after that. Both are in milliseconds.
+   * The time of the last fetch, and how long to wait after it, in milliseconds. A successful fetch
+   * counts from its start, and a failed one from its end.
    */
   #last = { at: Number.NEGATIVE_INFINITY, wait: 0 };
   #underWay: Promise<readonly PublicKey[]> | null = null;
-  /** The fetch that will start when the current fetch ends. */
+  /** Starts when the current fetch ends. */
   #following: Promise<readonly PublicKey[]> | null = null;
 
   constructor(
@@ -142,8 +133,8 @@ class KeysAtUrl implements IssuerKeys {
     if (left === 0) return fits(await this.#fetchAnew());
     if (fresh !== null) return false;
     if (wait === AFTER_FAILURE) throw unavailable('they could not be fetched a moment ago', left);
-    // Fetch again only if a known key has signed the assertion. Otherwise, anyone could make the
-    // server fetch the keys over and over by sending assertions.
+    // Fetch again only for an assertion that a known key has signed. Otherwise, anyone could make
+    // the server fetch the keys over and over.
     return fits(this.#fetched?.keys ?? []) && fits(await this.#fetchAnew());
   }
 
@@ -152,23 +143,19 @@ class KeysAtUrl implements IssuerKeys {
     return fetched === null || this.#isPast(fetched.at, this.#lifetime) ? null : fetched.keys;
   }
 
-  /**
-   * Whether `lasts` milliseconds have passed since `since`. Also returns true if the clock was set
-   * back.
-   */
+  /** Returns true if `lasts` milliseconds have passed, or if the clock was set back. */
   #isPast(since: number, lasts: number): boolean {
     const passed = this.#clock() - since;
     return passed < 0 || passed >= lasts;
   }
 
   /**
-   * Returns newly fetched keys. If the lifetime is not 0, a fetch that is already running is new
-   * enough. Otherwise, uses only a fetch that starts after this call.
+   * Returns newly fetched keys. With a lifetime, a running fetch is new enough. Without one, the
+   * fetch must start after this call.
    */
   async #fetchAnew(): Promise<readonly PublicKey[]> {
     if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();
-    // Wait for the next fetch, because the issuer may have withdrawn a key after the current fetch
-    // began.
+    // The issuer may have withdrawn a key after the current fetch began. Wait for the next one.
     this.#following ??= this.#underWay
       .catch(() => null)
       .then(() => {
@@ -186,8 +173,7 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   async #fetch(): Promise<readonly PublicKey[]> {
-    // The lifetime starts when the fetch starts, because the issuer may withdraw a key during the
-    // fetch.
+    // The lifetime starts with the fetch: the issuer may withdraw a key during it.
     const at = this.#clock();
     try {
       const keys = this.#readKeySet(await this.#fetchJson(this.#url, LARGEST));

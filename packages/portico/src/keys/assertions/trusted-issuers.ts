@@ -18,41 +18,34 @@ import type { AssertedSubject, TrustedIssuer } from './trusted-issuer.ts';
 import { isTrustDomain } from './workloads.ts';
 
 /**
- * The maximum number of keys to try for one assertion. An assertion that does not name its key can
- * match many keys. Each try costs one signature verification.
+ * How many keys to try for one assertion. An assertion that names no key can match many. Each try
+ * costs one signature verification.
  */
 const MOST_TRIED = 10;
 
-/** The values that an assertion about a person must contain. */
 export interface ExpectedAssertion {
-  /** The value that `typ` must have. */
+  /** The required `typ`. */
   readonly type: string;
-  /** The value that `aud` must have. */
+  /** The required `aud`. */
   readonly audience: string;
   /**
-   * How far `iat` and `nbf` may be in the future, in seconds, even if the issuer's clock tolerance
-   * is shorter. Defaults to 0.
+   * How far `iat` and `nbf` may be in the future, in seconds, even with a shorter clock tolerance.
+   * Defaults to 0.
    */
   readonly leastAhead?: number | undefined;
 }
 
-/**
- * An assertion that is intended for this server and valid now. The issuer's signature has been
- * verified.
- */
+/** A verified assertion that is for this server and valid now. */
 export interface VerifiedAssertion {
   readonly issuer: string;
-  /** The issuer's tenant, or null if none is configured. */
+  /** Null if no tenant is configured. */
   readonly tenant: string | null;
   readonly subject: string;
-  /** The algorithm of the signature. */
   readonly algorithm: VerifiedAlgorithm;
-  /** All claims of the assertion. */
   readonly claims: JsonObject;
   /**
-   * Records that the assertion has been used. Returns false if this or another process has recorded
-   * it before. Call this method after all other checks and before you issue a token for the
-   * assertion.
+   * Records the use of the assertion. Returns false if any process has recorded it before. Call
+   * this after all other checks, and before you issue a token.
    */
   claim(): Promise<boolean>;
 }
@@ -62,7 +55,7 @@ interface KnownIssuer {
   readonly keys: IssuerKeys;
 }
 
-/** Verifies assertions from issuers that the server trusts (RFC 7521 section 5.2). */
+/** Verifies assertions of trusted issuers (RFC 7521 section 5.2). */
 export class TrustedIssuers {
   readonly #known: ReadonlyMap<string, KnownIssuer>;
   readonly #singleUses: SingleUses;
@@ -91,28 +84,24 @@ export class TrustedIssuers {
     this.#clock = fetching.clock;
   }
 
-  /** Whether the server trusts this issuer's assertions about `people` or `clients`. */
+  /** Returns true if this issuer may assert `people` or `clients`. */
   trusts(issuer: string, asserts: AssertedSubject): boolean {
     return this.#known.get(issuer)?.settings.asserts.includes(asserts) === true;
   }
 
-  /** Returns the issuers that the server trusts to assert `people` or `clients`. */
   trustedWith(asserts: AssertedSubject): readonly string[] {
     return [...this.#known.keys()].filter((issuer) => this.trusts(issuer, asserts));
   }
 
-  /**
-   * Returns the tenant that the issuer's assertions must name, or null if no tenant is configured
-   * or the issuer is unknown.
-   */
+  /** Returns the tenant that this issuer's assertions must name. Null if none is configured. */
   tenantOf(issuer: string): string | null {
     return this.#known.get(issuer)?.settings.tenant ?? null;
   }
 
   /**
-   * Verifies an assertion about a person. Throws a JwsError with the reason if the assertion is not
-   * valid. Throws a NotNowError if the server cannot read the issuer's keys at the moment. Does not
-   * record that the assertion has been used.
+   * Verifies an assertion about a person, but does not record its use. Throws a JwsError with the
+   * reason if the assertion is invalid. Throws a NotNowError if the issuer's keys cannot be read
+   * now.
    */
   async verify(text: string, expected: ExpectedAssertion): Promise<VerifiedAssertion> {
     const assertion = parseJws(text);
@@ -138,9 +127,9 @@ export class TrustedIssuers {
   }
 
   /**
-   * Verifies a workload's token that this issuer signed for this audience. Returns the token's
-   * `sub`. Throws the same errors as `verify`. Does not record that the token has been used,
-   * because a program sends the same token until it expires (RFC 7523 section 3).
+   * Verifies a workload's token for this audience and returns its `sub`. Throws the same errors as
+   * `verify`. Does not record its use: a program sends the same token until it expires (RFC 7523
+   * section 3).
    */
   async identify(token: Jws, issuer: string, audience: string): Promise<string> {
     const { header, payload: claims } = token;
@@ -164,8 +153,8 @@ export class TrustedIssuers {
 }
 
 /**
- * Returns those keys of a trust bundle that sign JWT-SVIDs, as an ordinary key set. Leaves out the
- * keys for certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
+ * Returns the keys of a trust bundle that sign JWT-SVIDs, as an ordinary key set. Leaves out keys
+ * for certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
  */
 function forJwts(bundle: unknown): unknown {
   const { keys } = (bundle ?? {}) as { readonly keys?: unknown };

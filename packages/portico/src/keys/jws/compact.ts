@@ -1,4 +1,4 @@
-/** A parsed JWS in compact form (RFC 7515 section 7.1). The signature has not been verified yet. */
+/** A parsed JWS in compact form (RFC 7515 section 7.1). Its signature is not verified yet. */
 export interface Jws {
   readonly header: JsonObject;
   readonly payload: JsonObject;
@@ -10,29 +10,24 @@ export interface Jws {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Thrown if a string is not a valid JWS, or if a check of the JWS fails. The message explains the
- * reason for the log and contains nothing from the string.
+ * Thrown if a string is not a valid JWS, or if a check of it fails. The message is for the log and
+ * contains nothing from the string.
  */
 export class JwsError extends Error {
   override readonly name = 'JwsError';
 }
 
-/**
- * The maximum length of each part of a JWS, in characters. The lengths are checked before parsing.
- */
+/** The maximum length of each part, in characters. Checked before parsing. */
 type Limits = Readonly<Record<'header' | 'payload' | 'signature', number>>;
 
-/**
- * The limits for JWTs that other parties have signed. For comparison, a 4096-bit RSA signature is
- * 683 characters long.
- */
+/** The limits for JWTs of other parties. A 4096-bit RSA signature has 683 characters. */
 const LONGEST: Limits = { header: 4096, payload: 8192, signature: 700 };
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Parses a JWS strictly. Throws a JwsError if the text is too long or is not a JWS. Also throws it
- * if one of its JSON objects has two members with the same name.
+ * Parses a JWS strictly. Throws a JwsError if the text is too long or is not a JWS. Also throws if
+ * a JSON object has two members with the same name.
  */
 export function parseJws(text: string, longest = LONGEST): Jws {
   if (text.length > longest.header + longest.payload + longest.signature + 2)
@@ -40,7 +35,7 @@ export function parseJws(text: string, longest = LONGEST): Jws {
   const [header = '', payload = '', signature = '', ...more] = text.split('.');
   if (more.length > 0) throw new JwsError('it has more than three parts');
   const parsedHeader = parseObject('header', header, longest);
-  // Reject all critical extensions, because Portico does not support any (RFC 7515 section 4.1.11).
+  // Portico supports no critical extension (RFC 7515 section 4.1.11).
   if (Object.hasOwn(parsedHeader, 'crit'))
     throw new JwsError('its header has crit, which is not accepted');
   return {
@@ -87,14 +82,11 @@ function readText(part: string, bytes: Buffer): string {
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
 /**
- * Whether an object in this valid JSON text has two members with the same name. Parsers differ in
- * which of the two values they use (RFC 7519 section 4).
+ * Returns true if an object in this valid JSON has two members with the same name. Parsers differ
+ * in which of them they use (RFC 7519 section 4).
  */
 function hasRepeatedName(json: string): boolean {
-  /**
-   * The names found so far in each object or list that has not ended yet, from outermost to
-   * innermost.
-   */
+  /** The names in each object or list that has not ended yet, from the outermost inward. */
   const open: Set<string>[] = [];
   let last = '';
   for (const [token] of json.matchAll(TOKENS)) {

@@ -9,19 +9,13 @@ import {
   type VerifiedAlgorithm,
 } from './public-keys.ts';
 
-/** The request in which the client sent the proof. */
 export interface ProvedRequest {
   readonly method: string;
-  /**
-   * The absolute URL of the request. The comparison with the proof ignores its query and fragment.
-   */
+  /** The absolute URL of the request. Its query and fragment do not matter. */
   readonly url: string;
-  /**
-   * The access token in the request, whose hash the proof must contain. Null if there is no access
-   * token.
-   */
+  /** The proof must contain the hash of this token. Null if the request has no access token. */
   readonly accessToken: string | null;
-  /** The current time, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly now: number;
 }
 
@@ -41,10 +35,7 @@ export interface DpopProof {
   readonly nonce: string | null;
 }
 
-/**
- * A code that says what is wrong with a proof, for use in programs. `proof_malformed`: the proof is
- * not a JWS.
- */
+/** What is wrong with a proof, for programs. `proof_malformed`: the proof is not a JWS. */
 export type DpopProofProblem =
   | 'proof_repeated'
   | 'proof_malformed'
@@ -78,8 +69,8 @@ export class DpopProofError extends JwsError {
 }
 
 /**
- * Limits in seconds. `SKEW`: how far two clocks may differ, in each direction. `LIFE`: how long a
- * proof is valid.
+ * In seconds. `SKEW`: how far two clocks may differ, in each direction. `LIFE`: how long a proof is
+ * valid.
  */
 const SKEW = 60;
 const LIFE = 60;
@@ -93,8 +84,7 @@ const PROBLEMS = { jti: 'proof_jti', nonce: 'proof_nonce', htu: 'proof_url' } as
  * The caller must check that the proof has not been used before and that its nonce is valid.
  */
 export function checkDpopProof(text: string, request: ProvedRequest): DpopProof {
-  // If a request has several headers with the same name, HTTP libraries join their values with
-  // commas (RFC 9110 section 5.3).
+  // HTTP libraries join several headers with the same name with commas (RFC 9110 section 5.3).
   if (text.includes(',')) throw new DpopProofError('proof_repeated', 'there is more than one');
   const proof = naming('proof_malformed', () => parseJws(text));
   const { header, payload } = proof;
@@ -114,7 +104,7 @@ export function checkDpopProof(text: string, request: ProvedRequest): DpopProof 
   return { thumbprint: jwkThumbprint(key), algorithm, jti, expiresAt, nonce };
 }
 
-/** Runs `read`. If `read` throws a JwsError, throws a DpopProofError with this problem instead. */
+/** If `read` throws a JwsError, throws a DpopProofError with this problem instead. */
 function naming<T>(problem: DpopProofProblem, read: () => T): T {
   try {
     return read();
@@ -140,15 +130,15 @@ function requireUrl(payload: JsonObject, url: string): void {
 }
 
 /**
- * Matches a URL that contains no white space and no `\`. A URL parser would remove white space and
- * change `\` to `/`.
+ * Matches a URL without white space and `\`. A URL parser would remove white space and change `\`
+ * to `/`.
  */
 const WRITTEN_URL = /^https?:\/\/[\x21-\x5B\x5D-\x7E]+$/i;
 
 /**
  * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3), without its query and
- * fragment. Writes the scheme and host in lower case. Removes a default port, dot segments and
- * unnecessary escapes. Returns null if the URL is invalid or contains user information.
+ * fragment. The scheme and host are in lower case. Default ports, dot segments and unnecessary
+ * escapes are removed. Returns null if the URL is invalid or contains user information.
  */
 function normalized(text: string): string | null {
   if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return null;
@@ -163,8 +153,7 @@ function unescaped(escape: string): string {
 }
 
 /**
- * Returns the time from which no server accepts the proof any longer, in whole seconds since 1970.
- * `now` is also in seconds.
+ * Returns from when no server accepts the proof any longer. All times are whole seconds since 1970.
  */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   if (!isTime(iat))
@@ -173,8 +162,8 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
     throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
   if (iat <= now - LIFE - SKEW)
     throw new DpopProofError('proof_too_old', 'its iat is too long ago');
-  // `exp` and `nbf` are optional. If the proof contains them, it must be valid at the current time
-  // (RFC 7519 sections 4.1.4 and 4.1.5).
+  // `exp` and `nbf` are optional. If they exist, the proof must be valid now (RFC 7519 sections
+  // 4.1.4 and 4.1.5).
   if (exp !== undefined && !(isTime(exp) && exp > now - SKEW))
     throw new DpopProofError('proof_expired', 'it has expired');
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW))
@@ -182,10 +171,7 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   return Math.ceil(iat) + LIFE + SKEW;
 }
 
-/**
- * Whether the value is a valid time: seconds since 1970, possibly with a fraction (RFC 7519 section
- * 2).
- */
+/** Accepts seconds since 1970, possibly with a fraction (RFC 7519 section 2). */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
@@ -210,8 +196,8 @@ function requireKey(header: JsonObject): PublicKey {
 }
 
 /**
- * Returns the thumbprint of a key: the hash of the members that its key type requires, sorted by
- * name (RFC 7638 section 3). `JSON.stringify` leaves out undefined members.
+ * Returns the hash of the members that the key type requires, sorted by name (RFC 7638 section 3).
+ * `JSON.stringify` leaves out undefined members.
  */
 export function jwkThumbprint({ jwk: { crv, e, kty, n, x, y } }: PublicKey): string {
   return hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url');

@@ -9,12 +9,11 @@ export const VERIFIED_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519
 
 export type VerifiedAlgorithm = (typeof VERIFIED_ALGORITHMS)[number];
 
-/** A public key. It can only verify signatures. */
 export interface PublicKey {
   readonly kid: string | null;
   readonly algorithms: readonly VerifiedAlgorithm[];
   readonly key: KeyObject;
-  /** The key as a JWK, with only the members that Portico reads. */
+  /** Only with the members that Portico reads. */
   readonly jwk: JsonObject;
 }
 
@@ -25,9 +24,7 @@ export class JwkError extends Error {
 
 interface KeyForm {
   readonly algorithms: readonly VerifiedAlgorithm[];
-  /**
-   * The names of the public members of a key of this type (RFC 7518 section 6, RFC 8037 section 2).
-   */
+  /** The public members of a key of this type (RFC 7518 section 6, RFC 8037 section 2). */
   readonly members: readonly string[];
 }
 
@@ -35,19 +32,14 @@ const RSA: KeyForm = { algorithms: ['RS256', 'PS256'], members: ['n', 'e'] };
 const P256: KeyForm = { algorithms: ['ES256'], members: ['crv', 'x', 'y'] };
 const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x'] };
 
-/**
- * The members of a private or symmetric key, which only the owner may know (RFC 7518 section 6).
- */
+/** Members of private or symmetric keys (RFC 7518 section 6). Only the owner may know them. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
-/**
- * The allowed sizes of RSA keys, in bits (RFC 7518 section 3.3). Larger keys are rejected because
- * an attacker could slow the server down with them.
- */
+/** In bits (RFC 7518 section 3.3). An attacker could slow the server down with larger keys. */
 const RSA_BITS = { least: 2048, most: 4096 } as const;
 const LEAST_EXPONENT = 65_537n;
 const MOST_EXPONENT = 2n ** 32n;
-/** The maximum length of a member, in characters. Longer values are not parsed. */
+/** In characters. Longer values are not parsed. */
 const LONGEST_MEMBER = 1400;
 const LONGEST_KID = 255;
 
@@ -95,7 +87,7 @@ function getForm({ kty, crv }: JsonObject): KeyForm | null {
   return kty === 'OKP' && crv === 'Ed25519' ? ED25519 : null;
 }
 
-/** Whether the key is intended for verifying signatures (RFC 7517 sections 4.2 and 4.3). */
+/** RFC 7517 sections 4.2 and 4.3. */
 function isForVerifying({ use, key_ops: operations }: JsonObject): boolean {
   if (use !== undefined && use !== 'sig') return false;
   return operations === undefined || (Array.isArray(operations) && operations.includes('verify'));
@@ -127,8 +119,7 @@ function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObj
 }
 
 /**
- * Returns the algorithm that the header names. Throws a JwsError if it is not supported, for
- * example `none` or HMAC.
+ * Throws a JwsError if the algorithm in the header is not supported, for example `none` or HMAC.
  */
 export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
   const algorithm = VERIFIED_ALGORITHMS.find((each) => each === header['alg']);
@@ -137,16 +128,16 @@ export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
 }
 
 /**
- * Whether this key signed the JWS with the algorithm in the header. Returns false if the key may
- * not be used with this algorithm.
+ * Returns true if this key signed the JWS with the algorithm in the header. The key must be allowed
+ * to use this algorithm.
  */
 export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
   return algorithms.includes(getAlgorithm(jws)) && isSignedWith(key, jws);
 }
 
 /**
- * Whether this key signed the JWS. Unlike `isSignedBy`, does not check that the key may be used
- * with the algorithm in the header. Use this function for this server's own keys.
+ * Like `isSignedBy`, but does not check the key's allowed algorithms. Only for this server's own
+ * keys.
  */
 export function isSignedWith(key: KeyObject, jws: Jws): boolean {
   return VERIFY[getAlgorithm(jws)](key, jws);
@@ -159,7 +150,7 @@ const ed25519: Verify = (key, { signed, signature }) => verify(null, signed, key
 const VERIFY: Readonly<Record<VerifiedAlgorithm, Verify>> = {
   RS256: (key, { signed, signature }) =>
     verify('sha256', signed, { key, padding: constants.RSA_PKCS1_PADDING }, signature),
-  // RFC 7518 section 3.5 requires that the salt is as long as the hash.
+  // The salt must be as long as the hash (RFC 7518 section 3.5).
   PS256: (key, { signed, signature }) =>
     verify(
       'sha256',
