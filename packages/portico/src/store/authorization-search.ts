@@ -72,30 +72,28 @@ export interface AuthorizationFilter {
   readonly unusedSince?: number;
 }
 
-/** The range of authorizations to read, from the highest id to the lowest. */
+/** The range to read, from the highest id to the lowest. */
 export interface HeldRange {
-  /** Only ids below this id. Null for all ids. */
+  /** Only ids below this one, or null. */
   readonly below: string | null;
-  /** Only this id and higher ids. Null for all ids. */
+  /** Only this id and higher ones, or null. */
   readonly above: string | null;
-  /** The maximum number of authorizations to find. */
+  /** How many authorizations to find. */
   readonly limit: number;
-  /** The maximum number of rows to read during the search. */
+  /** How many rows to read. */
   readonly examine: number;
 }
 
-/** How many of the newest authorizations are active. */
 export interface CountedHeld {
   readonly authorizations: number;
   /** The number of people who gave the active authorizations. */
   readonly people: number;
-  /** Whether all rows were read. If false, more authorizations may be active. */
+  /** False if not all rows were read. More authorizations may then be active. */
   readonly isAll: boolean;
 }
 
-/** The authorizations found in a range. */
 export interface FoundHeld {
   readonly items: readonly HeldAuthorization[];
-  /** The id below which the next search continues. Null if the range has no more rows. */
+  /** Where the next search continues. Null if the range has no more rows. */
   readonly next: string | null;
 }

@@ -1,14 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Acting } from '../auditing/audit.ts';
 
-/**
- * The number of rows per batch. Each batch is one commit and locks its rows for a few milliseconds.
- */
+/** Rows per batch. Each batch is one commit and locks its rows for a few milliseconds. */
 export const BATCH = 500;
-/**
- * The longest pause between two batches, in milliseconds. Without this limit, one slow batch would
- * cause a long pause.
- */
+/** In milliseconds. Without this limit, one slow batch would cause a long pause. */
 const LONGEST_PAUSE = 500;
 
 /** Options for an action that works in batches. */
@@ -20,35 +15,35 @@ export interface Lasting extends Acting {
   readonly report?: (authorizations: number) => void;
 }
 
-/** The number of rows in a batch, and whether another batch follows. */
+/** `more` is true if another batch follows. */
 export interface Batch {
   readonly count: number;
   readonly more: boolean;
 }
 
-/** Waits before the next batch. `took` is how long the last batch took, in milliseconds. */
+/** `took` is how long the last batch took, in milliseconds. */
 export type Pause = (took: number) => Promise<void>;
 
 /**
- * Returns how long to pause after a batch, in milliseconds: as long as the batch took, up to a
- * limit. During the pause, requests can use the store.
+ * Pauses as long as the batch took, up to a limit, in milliseconds. Meanwhile, requests can use the
+ * store.
  */
 export const pauseAfter = (took: number): number => Math.min(took, LONGEST_PAUSE);
 
 export const pauseAsLong: Pause = (took) => setTimeout(pauseAfter(took));
 
-/** A string that sorts before every key. The first step starts after it. */
+/** Sorts before every key. */
 const FIRST = '';
 
 /**
  * Handles the next batch of keys, in order. `after` is the last key of the previous batch. `last`
- * is null if there are no more keys.
+ * is null at the end.
  */
 export type Step = (
   after: string,
 ) => Promise<{ readonly ended: number; readonly last: string | null }>;
 
-/** Runs a step for each batch of keys. Returns the total number of ended rows. */
+/** Returns the total number of ended rows. */
 export function inSteps(step: Step, report?: (count: number) => void): Promise<number> {
   let after = FIRST;
   return inBatches(async () => {
@@ -58,10 +53,7 @@ export function inSteps(step: Step, report?: (count: number) => void): Promise<n
   }, report);
 }
 
-/**
- * Runs batches until no rows remain, with a pause between two batches. Returns the total number of
- * rows.
- */
+/** Runs batches with pauses until no rows remain. Returns the total number of rows. */
 export async function inBatches(
   batch: () => Promise<Batch>,
   report: (count: number) => void = () => {},

@@ -9,28 +9,22 @@ export interface ClientDemand extends DemandDescription {
   readonly isMet: boolean;
 }
 
-/** The properties of a demand that do not depend on the server's configuration. */
+/** What does not depend on the server's configuration. */
 export interface DemandDescription {
-  /** The flag's name in metadata, for example `require_pushed_authorization_requests`. */
+  /** For example `require_pushed_authorization_requests`. */
   readonly metadata: string;
   /** The client field that stores the demand. */
   readonly field: DemandField;
   /** The `oauth_server` setting that turns the feature on. */
   readonly key: string;
-  /**
-   * The error message for an attempt to register a client with this demand while the setting is
-   * off.
-   */
+  /** The error message for a client with this demand while the setting is off. */
   readonly unmet: string;
-  /**
-   * What happens to clients with this demand while the setting is off. The text follows "so" in a
-   * sentence.
-   */
+  /** What happens to clients with this demand while the setting is off. The text follows "so". */
   readonly effect: string;
   /**
-   * Whether the demand is checked strictly in client documents. If true, Portico rejects a document
-   * whose flag is not a boolean. Portico also fetches the document again when the server can no
-   * longer meet the demand.
+   * True to check the demand strictly in client documents. Portico then refuses a document whose
+   * flag is not a boolean. It also fetches the document again if the server can no longer meet the
+   * demand.
    */
   readonly isStrict: boolean;
   /** The option of `oauth:client:create` that sets the demand. */
@@ -40,23 +34,19 @@ export interface DemandDescription {
 }
 
 /**
- * Maps the client field of each demand to the demand's name in a registration. The store has a
- * column for each of these demands.
+ * Maps each demand's client field to its name in a registration. The store has a column for each of
+ * them.
  */
 const ASKED = {
   pushesRequests: 'requirePushedAuthorizationRequests',
   dpopBoundAccessTokens: 'dpopBoundAccessTokens',
 } as const satisfies Partial<Record<keyof Client, string>>;
 
-/** The client fields that store demands. */
 export type DemandField = keyof typeof ASKED;
 
-/**
- * The demands in a registration. A missing field means that the client does not make the demand.
- */
+/** A missing field means that the client does not make the demand. */
 type AskedDemands = { readonly [Field in DemandField as (typeof ASKED)[Field]]?: boolean };
 
-/** A client's demands. */
 export type ClientDemands = { readonly [Field in DemandField]: boolean };
 
 const FIELDS = Object.keys(ASKED) as readonly DemandField[];
@@ -68,18 +58,14 @@ function demandsWhere(isDemanded: (field: DemandField) => boolean): ClientDemand
   >;
 }
 
-/** The value for a client that makes no demands. */
 export const NO_DEMANDS: ClientDemands = demandsWhere(() => false);
 
-/**
- * Returns the demands in a registration. If `all` is true, returns all demands, because the
- * client's profile requires them.
- */
+/** With `all`, the client's profile requires every demand. */
 export function getDemands(registration: AskedDemands, all: boolean): ClientDemands {
   return demandsWhere((field) => all || registration[ASKED[field]] === true);
 }
 
-/** Returns a client's demands. `isSet` decides which demands the client has. */
+/** `isSet` decides which demands the client has. */
 export function demandsSet<Demand extends DemandDescription>(
   demands: readonly Demand[],
   isSet: (demand: Demand) => boolean,
@@ -88,7 +74,6 @@ export function demandsSet<Demand extends DemandDescription>(
   return demandsWhere((field) => fields.has(field));
 }
 
-/** Returns the demands as registration fields. */
 export function registrationOfDemands(demanded: ClientDemands): AskedDemands {
   return Object.fromEntries(FIELDS.map((field) => [ASKED[field], demanded[field]]));
 }
@@ -101,10 +86,7 @@ export function askedDemands<Demand extends DemandDescription>(
   return registrationOfDemands(demandsSet(demands, isSet));
 }
 
-/**
- * Returns the reason why the server cannot meet a client's demands, or null if it can meet all of
- * them.
- */
+/** Returns why the server cannot meet a client's demands, or null. */
 export function unmetProblem(
   demands: readonly ClientDemand[],
   demanded: ClientDemands,
@@ -117,7 +99,7 @@ export function unmetProblem(
   return null;
 }
 
-/** Returns the flags of a client's demands, by their names in metadata. */
+/** By their names in metadata. */
 export function demandMetadata(
   demands: readonly ClientDemand[],
   demanded: ClientDemands,

@@ -10,7 +10,7 @@ export type Grant =
   | 'introspection'
   | (string & Record<never, never>);
 
-/** The names of signing algorithms for ID tokens (RFC 7518 section 3.1). Features can add names. */
+/** The signing algorithms for ID tokens (RFC 7518 section 3.1). Features can add names. */
 export interface SigningAlgorithmNames {
   RS256: true;
 }

@@ -5,51 +5,48 @@ import type { Batch } from './batches.ts';
 import type { ApplicationType, ClientAddition } from './client.ts';
 import { FurtherMetadataRecords } from './sql/further-metadata.ts';
 
-/** The type of a client metadata field in JSON. */
 export type FieldShape = 'texts' | 'text' | 'flag';
 
 /** A client metadata field that a feature adds (RFC 7591 section 2). */
 export interface MetadataField {
-  /** The field's name, for example `post_logout_redirect_uris`. */
+  /** For example `post_logout_redirect_uris`. */
   readonly name: string;
-  /** The term for one value in messages, for example `post-logout redirect URI`. */
+  /** One value's name in messages, for example `post-logout redirect URI`. */
   readonly called: string;
-  /** The field's type in JSON. Defaults to a list of strings. */
+  /** Defaults to a list of strings. */
   readonly shape?: FieldShape;
   /**
-   * The option of `oauth:client:create` and `oauth:client:update` that sets the field. The option
-   * can be repeated. For a flag, it takes no value. If this property is missing, these commands
-   * cannot set the field.
+   * The option of `oauth:client:create` and `oauth:client:update` that sets the field. It can be
+   * repeated, and takes no value for a flag. Without it, these commands cannot set the field.
    */
   readonly option?: { readonly flag: string; readonly says: string };
   /**
    * Which clients that register themselves can have the field. By default, all of them can.
    *
-   * - `with-token`: only clients that register with an initial access token. Without this limit,
-   *   anyone could make this server send requests to other servers. If a client registers without a
-   *   token, the server does not store the field.
+   * - `with-token`: only clients with an initial access token. Without this limit, anyone could
+   *   make this server send requests to other servers. For a client without a token, the server
+   *   does not store the field.
    * - `never`: no client that registers itself.
    */
   readonly selfRegistered?: 'with-token' | 'never';
   /** The maximum number of values for one client. */
   readonly most: number;
   /**
-   * Returns the reason why a client cannot have this value, or null if it can have the value. The
-   * result continues the sentence "The {called} {value} …".
+   * Returns why a client cannot have this value, or null. The result continues the sentence "The
+   * {called} {value} …".
    */
   problem(value: string, applicationType: ApplicationType, rules: UrlRules): string | null;
 }
 
-/** Rules for URLs that depend on the server's environment. */
 export interface UrlRules {
-  /** Whether this server may send requests to URLs with any port. Intended for development. */
+  /** True if this server may send requests to any port. For development. */
   readonly anyPort: boolean;
 }
 
 /** The stored value of a flag that is set. */
 export const MARKED = 'true';
 
-/** The values of metadata fields, by field name. */
+/** By field name. */
 export type FurtherValues = Readonly<Record<string, readonly string[]>>;
 
 /** Returns the values in their JSON form (RFC 7591 section 2). */
@@ -67,32 +64,29 @@ export function furtherJson(
   );
 }
 
-/** The client metadata fields that features add, and the stored values of clients. */
+/** The client metadata fields of features, and the values of clients. */
 export class FurtherMetadata {
   /** The fields of all features that are turned on. */
   readonly fields: readonly MetadataField[];
   readonly #rules: UrlRules;
   readonly #records: FurtherMetadataRecords;
 
-  /** Portico calls this constructor. Use `furtherMetadata` of the server instead. */
+  /** Only Portico calls this constructor. Use `furtherMetadata` of the server. */
   constructor(database: Database, fields: readonly MetadataField[], rules: UrlRules) {
     this.fields = fields;
     this.#rules = rules;
     this.#records = new FurtherMetadataRecords(database);
   }
 
-  /**
-   * Returns a client's values. Omits fields without values. Inside a transaction, pass its
-   * connection.
-   */
+  /** Omits fields without values. Inside a transaction, pass its connection. */
   async find(clientId: string, connection?: SqlConnection): Promise<FurtherValues> {
     if (this.fields.length === 0) return {};
     return this.#offered(await this.#records.find(clientId, connection));
   }
 
   /**
-   * Returns the values of these clients, by client id. Omits clients without values. Inside a
-   * transaction, pass its connection.
+   * Returns the values by client id. Omits clients without values. Inside a transaction, pass its
+   * connection.
    */
   async findAll(
     clientIds: readonly string[],
@@ -104,9 +98,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Checks values before a client is written. Throws a RegistrationError if the server does not
-   * offer one of the fields, or if a field has too many values. Also throws if a client of this
-   * type cannot have one of the values.
+   * Checks values before a client is written. Throws a RegistrationError for an unknown field or
+   * too many values. Also throws if a client of this type cannot have one of the values.
    */
   check(values: FurtherValues, applicationType: ApplicationType): void {
     for (const [name, given] of Object.entries(values)) {
@@ -124,8 +117,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Reads the next `limit` rows, and removes those of clients that no longer exist. After the last
-   * row, the next call starts again at the first one.
+   * Reads the next `limit` rows, and removes those of clients that no longer exist. Starts again
+   * after the last row.
    */
   removeLeft(limit: number): Promise<Batch> {
     return this.#records.removeLeft(limit);
@@ -141,8 +134,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a function that writes these values in the same transaction as the client. Fields that
-   * are not given do not change. Returns undefined if no field is given. Call `check` first.
+   * Returns a function that writes these values in the client's transaction. Other fields stay the
+   * same. Returns undefined without values. Call `check` first.
    */
   writing(clientId: string, values: FurtherValues = {}): ClientAddition | undefined {
     if (Object.keys(values).length === 0) return undefined;
@@ -150,11 +143,11 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a function that writes the values of new clients, by client id, in the same transaction
-   * as the clients. The function also removes the values that earlier clients with these ids left
-   * behind. Returns undefined if the server has no fields. Call `check` first.
+   * Returns a function that writes the values of new clients, by client id, in the clients'
+   * transaction. It also removes what earlier clients with these ids left behind. Returns undefined
+   * if the server has no fields. Call `check` first.
    *
-   * This method is needed only for clients whose ids an operator chooses. Other ids are random.
+   * Only clients whose ids an operator chooses need this method. Other ids are random.
    */
   writingNew(clients: ReadonlyMap<string, FurtherValues>): ClientAddition | undefined {
     if (this.fields.length === 0) return undefined;

@@ -1,25 +1,29 @@
 import type { Grant } from './client.ts';
 import type { Beginning, Holder } from './grant.ts';
 
-/** The rules for a grant type: which clients may use it and how access starts. */
+/** Which clients may use a grant type, and how access starts with it. */
 export interface GrantRules {
-  /** The value of `grant_type`: a name, or a URI for an extension (RFC 6749 section 4.5). */
+  /** A name, or a URI for an extension (RFC 6749 section 4.5). */
   readonly name: Grant;
   /**
-   * Who starts access with this grant. `organization`: an organization grants access to a person's
-   * account (`GivenAccess`). Only clients that an operator registered may use such a grant. Null:
-   * the grant only continues existing access, for example `refresh_token`.
+   * Who starts access with this grant.
+   *
+   * - `organization`: an organization grants access to a person's account (`GivenAccess`). Only
+   *   clients of an operator may use such a grant.
+   * - null: the grant only continues access, for example `refresh_token`.
    */
   readonly begins: Beginning | null;
   /**
-   * Which clients may use the grant. `any`: all clients, including public and unverified clients.
-   * `confidential`: only clients that authenticate. A client that registers itself for such a grant
-   * needs an initial access token.
+   * Which clients may use the grant.
+   *
+   * - `any`: all clients, including public and unverified ones.
+   * - `confidential`: only clients that authenticate. A client needs an initial access token to
+   *   register itself for such a grant.
    */
   readonly clients: 'any' | 'confidential';
   /**
-   * Whether a client that registers itself can never have the grant, even though a person allows
-   * the access. Defaults to false.
+   * True if no client that registers itself can have the grant, even though a person allows the
+   * access.
    */
   readonly isForOperators?: true;
 }
@@ -30,7 +34,6 @@ export interface GrantRules {
  */
 export const INTROSPECTION = 'introspection';
 
-/** The grant types that this server offers. */
 export class GrantTypes {
   readonly #rules: ReadonlyMap<string, GrantRules>;
 
@@ -39,19 +42,18 @@ export class GrantTypes {
     this.#rules = new Map(rules.map((each) => [each.name, each]));
   }
 
-  /** The values of `grant_type`. */
   get names(): readonly Grant[] {
     return [...this.#rules.keys()];
   }
 
-  /** The rights that an operator can give to a client: the grant types, and introspection. */
+  /** What an operator can give to a client: the grant types, and introspection. */
   get rights(): readonly Grant[] {
     return [...this.names, INTROSPECTION];
   }
 
   /**
-   * Returns the grants that a client can have if it registers itself. `isStranger` is true for a
-   * public or unverified client.
+   * Returns the grants for a client that registers itself. `isStranger` is true for a public or
+   * unverified client.
    */
   registrable(isStranger: boolean): readonly Grant[] {
     return this.names.filter(
@@ -60,16 +62,16 @@ export class GrantTypes {
   }
 
   /**
-   * Returns whether only clients that an operator registered may have this grant. This is always so
-   * if an organization gives a client access, because there is no consent page, and the
-   * organization identifies the client only by its id.
+   * Returns true if only clients of an operator may have this grant. This includes access that an
+   * organization gives: there is no consent page, and the organization identifies the client only
+   * by its id.
    */
   isForOperators(name: string): boolean {
     const rules = this.#rules.get(name);
     return rules?.begins === 'organization' || rules?.isForOperators === true;
   }
 
-  /** Returns whether only clients that authenticate may have this right. */
+  /** Returns true if only clients that authenticate may have this right. */
   isConfidential(name: string): boolean {
     return name === INTROSPECTION || this.#rules.get(name)?.clients === 'confidential';
   }
@@ -79,26 +81,20 @@ export class GrantTypes {
     return this.names.filter((name) => this.begin([name], holder));
   }
 
-  /**
-   * Returns the grants whose access is started by a person, by the client itself, or by an
-   * organization, depending on `beginning`.
-   */
+  /** Returns the grants whose access a person, the client itself or an organization starts. */
   beginningAs(beginning: Beginning): readonly Grant[] {
     return this.names.filter((name) => this.#rules.get(name)?.begins === beginning);
   }
 
   /**
-   * Whether a person can allow access with one of these grants. Only access that a person allowed
-   * includes refresh tokens.
+   * Returns true if a person can allow access with one of these grants. Only such access includes
+   * refresh tokens.
    */
   canBeAllowed(grants: readonly string[]): boolean {
     return grants.some((name) => this.#rules.get(name)?.begins === 'person');
   }
 
-  /**
-   * Whether access can start with one of these grants. If `holder` is set, only grants that start
-   * access for this kind of holder are considered.
-   */
+  /** Returns true if one of these grants starts access, for this kind of holder if it is set. */
   begin(grants: readonly string[], holder?: Holder): boolean {
     return grants.some((name) => {
       const begins = this.#rules.get(name)?.begins ?? null;

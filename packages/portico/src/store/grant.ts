@@ -2,28 +2,22 @@ import type { PersonReference } from '../person.ts';
 import type { ClientLook, RegisteredBy } from './client.ts';
 import type { Renewal } from './renewal.ts';
 
-/** Who has access: a person, through a client, or the client itself. */
+/** A person, through a client, or the client itself. */
 export type Holder = 'person' | 'client';
 
-/**
- * Who starts access: the person or client that gets the access, or an organization that grants
- * access to a person's account.
- */
+/** Who starts access. An organization can grant access to a person's account. */
 export type Beginning = Holder | 'organization';
 
-/**
- * Returns the features' grants that start this kind of access, in addition to the grants of RFC
- * 6749.
- */
+/** Returns the grants of features that start this kind of access. */
 export type FurtherGrants = (beginning: Beginning) => readonly string[];
 
-/** JSON data that features store with an authorization, by name. Do not store secrets in it. */
+/** JSON data of features, stored with an authorization. Do not store secrets in it. */
 export type Details = Readonly<Record<string, unknown>>;
 
 /**
- * A person's authorization, with all codes and tokens issued for it. The authorization is one row
- * in `oauth_families`, which also contains the authorization code and the current refresh token.
- * One write to this row revokes the code and all tokens.
+ * A person's authorization, with all codes and tokens issued for it. It is one row in
+ * `oauth_families`, with the code and the current refresh token. One write to this row revokes all
+ * of them.
  */
 export interface Family {
   readonly id: string;
@@ -33,25 +27,24 @@ export interface Family {
   readonly subject: string;
   readonly scopes: readonly string[];
   /**
-   * The resource that the tokens are for. Null if they are not for a resource. It is set when the
-   * person gives consent, and a refresh does not change it.
+   * The resource of the tokens, or null. It is set at consent, and a refresh does not change it.
    */
   readonly audience: string | null;
   /**
-   * The thumbprint of the client's key (RFC 9449 sections 5 and 10). The client must prove this key
-   * when it uses the authorization code or a refresh token. Null if no key is required.
+   * The thumbprint of the key that the client must prove when it uses the code or a refresh token
+   * (RFC 9449 sections 5 and 10). Null if no key is required.
    */
   readonly thumbprint: string | null;
   /**
-   * Whether an earlier refresh token of this authorization worked without the key. An attacker who
-   * had stolen that token may have bound the authorization to the attacker's own key.
+   * True if an earlier refresh token of this authorization worked without the key. An attacker with
+   * that token may have bound the authorization to their own key.
    */
   readonly isBoundLate?: boolean;
-  /** Data of features. A refresh does not change it. Missing if no feature stores data. */
+  /** Data of features. A refresh does not change it. */
   readonly details?: Details | undefined;
 }
 
-/** An authorization that an application has for a person's account. */
+/** An authorization, as people see it. */
 export interface Authorization {
   readonly family: Family;
   readonly clientName: string;
@@ -61,31 +54,29 @@ export interface Authorization {
   readonly clientRedirectUris: readonly string[];
   /** The client's site and logo, as in `Client`. */
   readonly clientLook: ClientLook;
-  /** Whether tokens were issued for the authorization's code. */
+  /** True if tokens were issued for the code. */
   readonly redeemed: boolean;
-  /** When tokens were last issued, in milliseconds since 1970. Null if none were issued. */
+  /** When tokens were last issued, in milliseconds since 1970, or null. */
   readonly usedAt: number | null;
-  /** When the person or an organization granted access, in milliseconds since 1970. */
+  /** When access was granted, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
 /**
- * A stored authorization code or refresh token, and the access that it would grant. The server
- * reads it before it decides whether to issue tokens.
+ * A stored authorization code or refresh token. The server reads it before it decides whether to
+ * issue tokens.
  */
 export interface StoredGrant {
   readonly hash: string;
   readonly family: Family;
-  /** Whether the code or token was used before. */
   readonly used: boolean;
   readonly expiresAt: number;
 }
 
-/** An authorization code or token that a client sent. */
 export interface OfferedToken {
   /**
-   * The id of the token's row, or of its authorization's row. Empty for a malformed token, because
-   * no row has an empty id.
+   * The id of the row of the token or its authorization. Empty for a malformed token: no row has an
+   * empty id.
    */
   readonly id: string;
   readonly hash: string;
@@ -93,42 +84,39 @@ export interface OfferedToken {
 
 export interface OfferedRefreshToken extends OfferedToken {
   /**
-   * The hash of the token's mark, a random value in all refresh tokens of one authorization. Null
-   * for a malformed token.
+   * The hash of the mark, a random value in all refresh tokens of one authorization. Null for a
+   * malformed token.
    */
   readonly markHash: string | null;
 }
 
 export interface RefreshToken extends StoredGrant {
-  /** How many times tokens had been issued for the authorization when this row was read. */
+  /** How many times tokens had been issued when this row was read. */
   readonly generation: number;
 }
 
 /**
- * The response to the last use of a refresh token. The server stores the response in case the
- * client did not receive it and repeats the request (decision 37).
+ * The response to the last use of a refresh token. The client may not have received it, and may
+ * repeat the request (decision 37).
  */
 export interface KeptAnswer {
-  /** The response, encrypted with the refresh token that was used. */
+  /** Encrypted with the refresh token that was used. */
   readonly sealed: string;
   /**
-   * How many times tokens had been issued for the authorization when this row was read. The
-   * response can be decrypted only if it is from the last of these times.
+   * How many times tokens had been issued when this row was read. The response can be decrypted
+   * only if it is from the last of these times.
    */
   readonly generation: number;
   readonly usedAt: number;
-  /**
-   * The hash of the current refresh token. This is the token in the response, unless the client has
-   * already used that token.
-   */
+  /** The hash of the token in the response, unless the client has already used that token. */
   readonly currentHash: string;
   /** When the current refresh token expires. */
   readonly expiresAt: number;
 }
 
-/** An authorization code, with the parameters that the token request must match. */
+/** With the parameters that the token request must match. */
 export interface AuthorizationCode extends StoredGrant {
-  /** The parameters of the code. Null if the code has been used. */
+  /** Null if the code was used. */
   readonly parameters: CodeParameters | null;
 }
 
@@ -136,12 +124,12 @@ export interface AuthorizationCode extends StoredGrant {
  * What the server does if a client uses a code a second time:
  *
  * - `revokes`: it revokes the tokens from the first use.
- * - `refused`: it only rejects the second use. This is for codes that never pass through a browser.
+ * - `refused`: it only refuses the second use. This is for codes that never pass through a browser.
  *   A client may send such a code twice at the same time.
  */
 export type SecondCodeUse = 'revokes' | 'refused';
 
-/** The values that the token request must match, and the nonce that the ID token will contain. */
+/** What the token request must match, and the nonce for the ID token. */
 export interface CodeParameters extends Renewal {
   readonly redirectUri: string;
   readonly codeChallenge: string;
@@ -155,8 +143,6 @@ export interface NewCode {
 }
 
 /**
- * The result of replacing an authorization's code:
- *
  * - `replaced`: the new code is valid.
  * - `used`: the old code was used before.
  * - `ended`: the authorization has ended, never existed, or does not match.
@@ -165,67 +151,67 @@ export type CodeReplacement = 'replaced' | 'used' | 'ended';
 
 export interface NewTokens {
   readonly accessToken: NewAccessToken;
-  /** The new refresh token. Null if the client may not have refresh tokens. */
+  /** Null if the client may not have refresh tokens. */
   readonly refreshToken: NewRefreshToken | null;
 }
 
 export interface NewRefreshToken {
   readonly hash: string;
-  /** The hash of the random value that all refresh tokens of the authorization contain. */
+  /** The hash of the random value in all refresh tokens of the authorization. */
   readonly markHash: string;
   readonly expiresAt: number;
-  /** The thumbprint of the key that the token requires. Null if the token requires no key. */
+  /** Null if the token requires no key. */
   readonly thumbprint: string | null;
-  /** Whether an earlier refresh token of the authorization worked without a key. */
+  /** True if an earlier refresh token of the authorization worked without a key. */
   readonly isBoundLate?: boolean;
 }
 
 export interface NewAccessToken {
-  /** The token's id. Ids increase with time, so new rows are next to each other in the table. */
+  /** Ids increase with time, so new rows are next to each other in the table. */
   readonly id: string;
   readonly hash: string;
   readonly scopes: readonly string[];
   readonly expiresAt: number;
-  /** The thumbprint of the key that the token is bound to. Null if it is not bound. */
+  /** Null if the token is not bound to a key. */
   readonly thumbprint: string | null;
 }
 
-/** A valid access token and the stored data that limits its use, all read by one statement. */
+/** A valid access token and the data that limits its use. One statement reads all of it. */
 export interface AccessToken {
   readonly clientId: string;
-  /** The id of the token's authorization. Null for a client-credentials token. */
+  /** Null for a client-credentials token. */
   readonly familyId: string | null;
   readonly scopes: readonly string[];
   /** The client's currently registered scopes. */
   readonly clientScopes: readonly string[];
-  /** The name of the client's own profile. Null if the client has none. */
+  /** The client's own profile, or null. */
   readonly clientProfile: string | null;
   readonly audience: string | null;
-  /** The user that the token was issued for. Null for a client-credentials token. */
+  /** Null for a client-credentials token. */
   readonly person: PersonReference | null;
   readonly subject: string | null;
   readonly issuedAt: number;
   readonly expiresAt: number;
   /**
    * The thumbprint of the key that the caller must prove (RFC 9449). Null if the token is not
-   * bound. An unbound token is valid only without a proof.
+   * bound. It is then valid only without a proof.
    */
   readonly thumbprint: string | null;
-  /** The details of the token's authorization. Missing if there are none. */
+  /** The details of the token's authorization. */
   readonly details?: Details | undefined;
 }
 
-/** What is known about an access token that is not valid, for the log. */
+/** An access token that is not valid, for the log. */
 export interface DeadToken {
   readonly dead: Death;
   readonly clientId: string | null;
-  /** The id of the token's authorization. Null for a client-credentials token. */
+  /** Null for a client-credentials token. */
   readonly familyId: string | null;
 }
 
 /**
- * Why an access token is not valid. A token that was revoked individually is also `unknown`,
- * because its row was deleted.
+ * Why an access token is not valid. A token that was revoked alone is `unknown` too: its row was
+ * deleted.
  */
 export type Death =
   | 'unknown'
@@ -234,26 +220,25 @@ export type Death =
   | 'authorization revoked'
   /**
    * The client no longer has a grant that starts this kind of access, for example
-   * `authorization_code` for access that a person allowed. `refresh_token` is no such grant,
-   * because it only continues access.
+   * `authorization_code`. `refresh_token` only continues access.
    */
   | 'grant removed';
 
 /** Why no tokens were issued. */
 export type GrantRefusal =
   /**
-   * The code or token was used before. All tokens of the authorization are now revoked, including
-   * the tokens from the first use (RFC 6749 section 4.1.2, RFC 9700 section 4.14).
+   * The code or token was used before. All tokens of the authorization are now revoked, even those
+   * from the first use (RFC 6749 section 4.1.2, RFC 9700 section 4.14).
    */
   | 'used'
   /** The authorization was already revoked. */
   | 'revoked'
-  /** The code was replaced before it was used. This request does not affect the new code. */
+  /** The code was replaced before it was used. The new code stays valid. */
   | 'replaced'
   /**
    * The code or token was used before, or the authorization was revoked. This request revokes
-   * nothing, because the server may repeat the response to the first use, or because the second use
-   * of the code is only `refused` (`SecondCodeUse`).
+   * nothing. The server may repeat the response to the first use, or the second use is only
+   * `refused` (`SecondCodeUse`).
    */
   | 'taken';
 
@@ -263,18 +248,17 @@ export type GrantOutcome =
   | UnsettledGrant;
 
 /**
- * It is unknown whether tokens were issued: the connection was lost before the store responded, and
- * the store is still unavailable.
+ * The connection was lost before the store responded, and the store is still unavailable. The
+ * tokens may have been issued.
  */
 export interface UnsettledGrant {
   readonly issued: null;
-  /** The store's error. */
   readonly error: unknown;
   /**
-   * Returns true if the tokens were issued and are the latest tokens of an active authorization.
-   * Returns false if they were not issued and no longer can be, if they are not the latest, or if
-   * the authorization has ended. Rejects while the store is unavailable. Call this within an hour
-   * after the request, because the rows may be removed after that.
+   * Returns true if the tokens were issued and are the latest of an active authorization. Otherwise
+   * returns false. They can then no longer be issued. Rejects while the store is unavailable.
+   *
+   * Call this within an hour after the request. Later, the rows may be removed.
    */
   readonly settle: () => Promise<boolean>;
 }

@@ -4,8 +4,8 @@ import type { FurtherMetadata } from './further-metadata.ts';
 declare module './pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of removed clients whose additional metadata has now been removed too. Missing if
-     * no feature adds client metadata.
+     * The number of removed clients whose metadata was now removed too. Missing if no feature adds
+     * client metadata.
      */
     readonly clientMetadata?: number;
   }
@@ -13,7 +13,7 @@ declare module './pruning.ts' {
 
 const BATCH = 100;
 
-/** Returns how to prune the additional metadata of clients that no longer exist. */
+/** Prunes the metadata of clients that no longer exist. */
 export function leftMetadata(metadata: FurtherMetadata): ExpiringRows {
   return {
     kind: 'clientMetadata',

@@ -1,19 +1,20 @@
 import type { WaitingBudget } from './requests.ts';
 
-/** A waiting request and its size in bytes. */
 export interface Holding {
   readonly key: string;
   readonly bytes: number;
 }
 
 /**
- * Makes room for a new request. Returns the keys of the requests to remove, or null if the new
- * request must be refused.
+ * Makes room for a new request. Returns the keys of the requests to remove, or null if the new one
+ * must be refused.
  *
- * Each removed request is the oldest request of the network that currently uses the most bytes. It
- * is removed only if that network uses more bytes than the new request's network would use with the
- * new request. This way, no network can take another network's share. `held` is the number of bytes
- * that each network uses. `oldestOf` returns enough of a network's oldest requests to make room.
+ * Each removed request is the oldest one of the network that uses the most bytes. This network must
+ * use more bytes than the new request's network would use afterwards. So no network can take
+ * another one's share.
+ *
+ * `held` is the number of bytes that each network uses. `oldestOf` returns enough of a network's
+ * oldest requests to make room.
  */
 export async function makeRoom(
   newcomer: { readonly network: string; readonly bytes: number },

@@ -21,30 +21,26 @@ export interface PrunedRows {
   readonly clients: number;
 }
 
-/** A kind of expiring rows that a feature stores. */
+/** Expiring rows that a feature stores. */
 export interface ExpiringRows {
-  /**
-   * The property of `PrunedRows` that counts these rows. The feature declares this property in
-   * `PrunedRows`.
-   */
+  /** The property of `PrunedRows` for these rows. The feature declares it there. */
   readonly kind: keyof PrunedRows;
-  /** What the console calls the rows, for example `audit events`. */
+  /** The rows' name in the console, for example `audit events`. */
   readonly called: string;
-  /** Says which rows were removed. The console prints `called`, the word "that", and this text. */
+  /** Says which rows were removed. The console prints `called`, "that", and this text. */
   readonly which: string;
   /** The number of rows per batch. */
   readonly batch: number;
   /**
-   * Removes at most `limit` rows. Returns the number of removed rows. If no index finds the rows,
-   * reads at most `limit` rows, and also returns whether it must read more.
+   * Removes at most `limit` rows and returns their number. Without an index for these rows, reads
+   * at most `limit` rows and also returns whether more follow.
    */
   readonly remove: (limit: number) => Promise<number | Batch>;
 }
 
-/** The rows that features add to pruning. */
 export interface ExpiringOfFeatures {
   readonly expiring: readonly ExpiringRows[];
-  /** Whether any feature records single-use values, for example assertions. */
+  /** True if a feature records single-use values, for example assertions. */
   readonly usesOnce: boolean;
 }
 
@@ -55,14 +51,11 @@ export interface ExpiringOfFeatures {
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
 /**
- * How long rows are kept after they expire, in milliseconds. The clocks of two processes can
- * differ, and a running request may still need a row.
+ * How long rows stay after they expire, in milliseconds. Clocks of two processes can differ, and a
+ * running request may still need a row.
  */
 const MARGIN = 3_600_000;
-/**
- * A string that sorts before the id of every access token, so the search starts with the first
- * token.
- */
+/** Sorts before every access token's id. */
 const FIRST = '';
 
 /** Removes expired rows in small batches while the server handles requests. */
@@ -75,15 +68,15 @@ export class Pruning {
   readonly #pause: Pause;
   #insertions = 0;
   /**
-   * The id from which a batch continues the search for expired access tokens. Each batch also
-   * searches from the beginning of the table.
+   * Where a batch continues to search for expired access tokens. Each batch also searches from the
+   * beginning of the table.
    */
   #looked = FIRST;
 
   /**
-   * `registrations` says whether applications can become clients without an operator. If false,
-   * `tick` does not look for such clients. `pause` waits between two batches of `all`. By default,
-   * it waits as long as the last batch took.
+   * `registrations` is true if applications can become clients without an operator. If false,
+   * `tick` does not look for such clients. `pause` waits between two batches of `all`, by default
+   * as long as the last batch took.
    */
   constructor(
     store: ExpiredRecords,
@@ -102,9 +95,9 @@ export class Pruning {
   }
 
   /**
-   * Counts an insertion. Every fiftieth insertion removes a batch of expired rows. A batch can
-   * remove more rows than were added, so the tables shrink. Returns null if this call starts no
-   * batch. The returned promise never rejects: a failure is logged, and a later batch tries again.
+   * Counts an insertion. Every fiftieth one starts a batch. A batch can remove more rows than were
+   * added, so the tables shrink. Returns null if no batch starts. The promise never rejects: a
+   * failure is logged, and a later batch tries again.
    */
   tick(): Promise<void> | null {
     this.#insertions += 1;
@@ -112,9 +105,9 @@ export class Pruning {
   }
 
   /**
-   * Removes all expired rows in batches. Pauses after each batch, so that requests can use the
-   * store, and calls `onBatch` with the numbers so far. Returns the number of removed rows of each
-   * kind. If kinds fail, removes the others, then rejects with the first failure and logs the rest.
+   * Removes all expired rows in batches, and returns how many of each kind. Pauses after each
+   * batch, so that requests can use the store. Calls `onBatch` with the numbers so far. If kinds
+   * fail, removes the others. Then rejects with the first failure and logs the rest.
    */
   async all(onBatch: (removed: PrunedRows) => void = () => {}): Promise<PrunedRows> {
     const total: { -readonly [Kind in keyof PrunedRows]: number } = {
@@ -145,7 +138,7 @@ export class Pruning {
     const store = this.#store;
     const { expiring, usesOnce } = this.#features();
     const before = this.#expiredBefore();
-    // Try each kind, so that one damaged table does not let the others grow.
+    // Try each kind. One damaged table must not let the others grow.
     for (const remove of [
       () => store.prune(before, BATCH),
       ...(this.#registrations ? [() => this.#removeRegistrations()] : []),
@@ -169,9 +162,9 @@ export class Pruning {
     const store = this.#store;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
-    // Also search further into the table. If an operator shortened the access token lifetime, newer
-    // tokens can expire before older ones. The first search alone would then remove fewer tokens
-    // than are added.
+    // Also search further into the table. After an operator shortened the access token lifetime,
+    // newer tokens can expire before older ones. The first search alone would then remove fewer
+    // tokens than are added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;
   }
@@ -217,8 +210,8 @@ export class Pruning {
         return counted({ accessTokens: removed }, last !== null);
       },
       ...this.#features().expiring.map(({ kind, remove, batch }) => {
-        // If another process removes the same rows at the same time, a batch removes fewer rows,
-        // although more remain. So end only after two such batches.
+        // Another process may remove the same rows, so a small batch can mean that more remain. End
+        // only after two of them.
         let wasShort = false;
         return async () => {
           const removed = await remove(batch);

@@ -1,11 +1,8 @@
 import type { Client } from './client.ts';
 
-/** What a page told the person about how long the client's access lasts. */
+/** What a page told the person about how long access lasts. */
 export interface Renewal {
-  /**
-   * False if the page said that access ends when the access token expires. Missing if the page said
-   * that access continues.
-   */
+  /** False if the page said that access ends with the access token. Missing if access continues. */
   readonly renews?: false | undefined;
 }
 
@@ -14,17 +11,14 @@ export function renewalOf({ grants }: Client): Renewal {
   return grants.includes('refresh_token') ? {} : { renews: false };
 }
 
-/**
- * Returns only the part of an allowed request that records what the page said. The authorization
- * code stores this part.
- */
+/** Returns the part that the authorization code stores. */
 export function renewalFor({ renews }: Renewal): Renewal {
   return renews === false ? { renews } : {};
 }
 
 /**
- * Returns the client without the grant `refresh_token` if the page said that access ends. The
- * client may have received this grant after the person saw the page.
+ * Removes the grant `refresh_token` if the page said that access ends. The client may have received
+ * this grant after the person saw the page.
  */
 export function asDescribed(client: Client, { renews }: Renewal): Client {
   if (renews !== false) return client;

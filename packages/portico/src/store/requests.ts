@@ -2,113 +2,102 @@ import type { PersonReference } from '../person.ts';
 import type { Renewal } from './renewal.ts';
 import type { Details } from './grant.ts';
 
-/** An authorization request that has passed every check. */
+/** A request that has passed every check. */
 export interface AuthorizationRequest {
   readonly clientId: string;
   readonly redirectUri: string;
-  /** The requested scopes. */
   readonly scopes: readonly string[];
   readonly state: string | null;
   readonly nonce: string | null;
   readonly codeChallenge: string;
-  /** The API that the tokens are for. Null if no audience is configured. */
+  /** Null if no audience is configured. */
   readonly audience: string | null;
-  /**
-   * The thumbprint of the key that the client must prove when it uses the code. Null if no key is
-   * required.
-   */
+  /** The thumbprint of the key that the client must prove when it uses the code, or null. */
   readonly thumbprint: string | null;
   /**
-   * The languages in the request's `ui_locales` parameter (OpenID Connect Core section 3.1.2.1).
-   * Missing if all pages of this server are in one language.
+   * The request's `ui_locales` (OpenID Connect Core section 3.1.2.1). Missing if all pages of this
+   * server are in one language.
    */
   readonly uiLocales?: string | undefined;
-  /** The response mode. Missing if it is the default, `query`. */
+  /** Missing for the default, `query`. */
   readonly responseMode?: string | undefined;
-  /** True if the client sent the request to the server directly, not through the browser. */
+  /** True if the client sent the request directly to the server. */
   readonly direct?: true | undefined;
-  /** True if the server must not show a page (`prompt=none`). */
+  /** True for `prompt=none`: the server must not show a page. */
   readonly silent?: true | undefined;
-  /** Additional parameters for features, as the client sent them. Missing if there are none. */
+  /** Parameters for features, as the client sent them. */
   readonly further?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * An authorization request of a signed-in person. Most requests are shown on the consent page. The
- * browser stores only the request's id.
+ * A request of a signed-in person, usually shown on the consent page. The browser stores only its
+ * id.
  */
 export interface ConsentRequest extends AuthorizationRequest, Renewal {
-  /** SHA-256 of the consent request's id. */
+  /** SHA-256 of the request's id. */
   readonly idHash: string;
-  /** SHA-256 of the secret of the browser session. */
+  /** SHA-256 of the browser session's secret. */
   readonly browserHash: string;
   /** The person who saw the request, and the scopes that the page showed. */
   readonly asked: AskedPerson;
   /**
-   * The client's name on the page that the person saw. Stored only for a document client, because
-   * its document may change the name at any time.
+   * The client's name on the page that the person saw. Only for a document client, whose document
+   * may change the name at any time.
    */
   readonly shownName?: string | undefined;
-  /** The scopes that the person could choose. Missing if there was nothing to choose. */
+  /** Missing if there was nothing to choose. */
   readonly choices?: ChoosableScopes | undefined;
-  /** The result, or null while the request waits for the person's answer. */
+  /** Null while the request waits for the person's answer. */
   readonly outcome: ConsentOutcome | null;
-  /** The person's answer. Missing if none is stored, for example while the request waits for it. */
   readonly answer?: ConsentAnswer | undefined;
-  /** The details for the authorization. Missing if there are none. */
+  /** The details for the authorization. */
   readonly details?: Details | undefined;
   readonly expiresAt: number;
 }
 
 /** The scopes with a checkbox on the consent page. */
 export interface ChoosableScopes {
-  /**
-   * Scopes that the person may leave out. The client requested them, or already has them from an
-   * earlier authorization.
-   */
+  /** The person may leave these scopes out. The client requested them, or has them already. */
   readonly optional: readonly string[];
-  /** Scopes that the client did not request and the person may add. */
+  /** The person may add these scopes. The client did not request them. */
   readonly added: readonly string[];
 }
 
-/**
- * A person's answer. It is stored so that the server recognizes the answer if the browser sends it
- * again.
- */
+/** Stored, so that the server recognizes an answer that the browser sends again. */
 export interface ConsentAnswer {
   /**
-   * Whether the person pressed the button to allow access. The outcome is still `denied` if the
-   * person has no permission for any of the scopes.
+   * True if the person pressed the button to allow access. The outcome is still `denied` if the
+   * person may grant none of the scopes.
    */
   readonly allow: boolean;
-  /** When the person answered, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly at: number;
-  /** The id of the authorization that the answer started. Null if the answer started none. */
+  /** The authorization that the answer started, or null. */
   readonly familyId: string | null;
 }
 
 /**
- * The result of a request. `void` means that the request ended without an answer, for example
- * because another person signed in.
+ * `void` means that the request ended without an answer, for example because another person signed
+ * in.
  */
 export type ConsentOutcome = 'allowed' | 'denied' | 'void';
 
 /**
- * An authorization request that is stored until the user signs in. Either it is too long for a
- * cookie, or the client pushed it to the server.
+ * A request that is stored until the user signs in. It is too long for a cookie, or the client
+ * pushed it.
  */
 export interface WaitingRequest {
   /** SHA-256 of the secret in the browser's cookie, or in the `request_uri`. */
   readonly secretHash: string;
-  /** The network that the request came from. Empty if unknown. */
+  /** Empty if unknown. */
   readonly network: string;
   readonly parameters: string;
-  /** The number of bytes of the budget that the request uses. */
+  /** How many bytes of the budget the request uses. */
   readonly bytes: number;
   readonly expiresAt: number;
 }
 
-/** The number of bytes that waiting requests may use, in total and for each network. */
+/** In bytes, in total and for each network. */
 export interface WaitingBudget {
   readonly total: number;
   readonly ofOneNetwork: number;

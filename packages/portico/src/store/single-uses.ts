@@ -2,12 +2,11 @@ import { tokenHash } from '../crypto.ts';
 import type { Pruning } from './pruning.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
-/** The kinds of single-use values. The same `jti` can be used once for each kind. */
+/** The same `jti` can be used once for each kind. */
 export type SingleUseKind = 'assertion' | 'proof' | 'form';
 
 /**
- * Values that can be used only once across all processes: forms, and signed strings that are
- * identified by their `jti`.
+ * Values that can be used only once across all processes: forms, and signed strings with a `jti`.
  */
 export class SingleUses {
   readonly #records: SingleUseRecords;
@@ -19,9 +18,9 @@ export class SingleUses {
   }
 
   /**
-   * Records a use. Returns true if this is the first use. `of` identifies the value within its kind
-   * until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. The caller must
-   * then reject the value.
+   * Returns true for the first use. `of` identifies the value within its kind until `expiresAt`, in
+   * milliseconds since 1970. Throws if the result is unknown. The caller must then refuse the
+   * value.
    */
   async claim(kind: SingleUseKind, of: readonly string[], expiresAt: number): Promise<boolean> {
     const hash = tokenHash(JSON.stringify([kind, ...of]));

@@ -22,11 +22,12 @@ import { WaitingRequestRecords } from './sql/waiting-requests.ts';
 export interface FeatureRecords {}
 
 /**
- * The authorization server's store, with one class for each kind of row. Each method is atomic,
- * except the methods that remove old rows. Each method resolves only after its changes are durable.
- * A method that throws has changed nothing, unless the connection was lost and the result is
- * unknown. A refusal that changes rows, for example because it revokes an authorization, is
- * returned and not thrown.
+ * The authorization server's store, with one class for each kind of row.
+ *
+ * Each method is atomic, except the removal of old rows. It resolves only after its changes are
+ * durable. A method that throws has changed nothing, unless the connection was lost: the result is
+ * then unknown. A refusal that changes rows is returned and not thrown. For example, it may revoke
+ * an authorization.
  */
 export class Store {
   readonly clients: ClientRecords;
@@ -44,7 +45,7 @@ export class Store {
   readonly everythingIssued: EverythingIssued;
   readonly expired: ExpiredRecords;
 
-  /** `admits` returns whether the server currently accepts the client with this id. */
+  /** `admits` returns true if the server currently accepts this client. */
   constructor(database: Database, admits: Admits, further: FurtherGrants = () => []) {
     this.clients = new ClientRecords(database, admits, further);
     this.initialAccessTokens = new InitialAccessTokenRecords(database);

@@ -1,21 +1,18 @@
 import { BEGUN, type Database, getDialect, MIGRATIONS_TABLE } from '@portico/sql';
 
-/** An UPDATE that changes no row. A read-only server rejects it. */
+/** Changes no row. A read-only server refuses it. */
 const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
 
-/**
- * The members of a database that `writeNothing` uses. An embedded engine also needs `transaction`,
- * to detect a full disk.
- */
+/** An embedded engine also needs `transaction`, to detect a full disk. */
 export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
   Partial<Pick<Database, 'transaction'>>;
 
 /**
  * Rejects if the store is not writable. The store's tables must exist.
  *
- * An embedded engine reports a full disk only at a commit, so this function writes a row and
- * removes it. A database server reports a full disk by itself. This function writes no row there,
- * because the commit would have to wait for the standbys.
+ * An embedded engine reports a full disk only at a commit, so this writes a row and removes it. A
+ * database server reports a full disk by itself. This writes no row there: the commit would have to
+ * wait for the standbys.
  */
 export function writeNothing(database: WrittenStore): Promise<unknown> {
   if (!getDialect(database).isEmbedded || database.transaction === undefined)

@@ -1,10 +1,7 @@
 import { getDialect, type Migration, type SchemaConnection } from '@portico/sql';
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
-/**
- * The schema of the first release. It has no foreign keys, because a row may refer to a row that
- * has been removed.
- */
+/** The schema has no foreign keys: a row may refer to a row that was removed. */
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
   async up(schema) {
@@ -27,8 +24,8 @@ function tables(schema: SchemaConnection): readonly string[] {
 function clientTables({ types }: SchemaConnection): readonly string[] {
   const { identifier, text, time, flag, tableOptions } = types;
   return [
-    // The columns `jwks_uri`, `token_endpoint_auth_method` and `token_endpoint_auth_signing_alg`
-    // are null for a client without keys.
+    // `jwks_uri`, `token_endpoint_auth_method` and `token_endpoint_auth_signing_alg` are null for a
+    // client without keys.
     `CREATE TABLE oauth_clients (
       client_id ${identifier} NOT NULL PRIMARY KEY,
       name ${text} NOT NULL,
@@ -60,7 +57,7 @@ function clientTables({ types }: SchemaConnection): readonly string[] {
       used_at ${time},
       revoked_at ${time}
     ) ${tableOptions}`,
-    // The image, as base64. It is read only when the server sends the image to a browser.
+    // Images are base64. They are read only for a browser.
     `CREATE TABLE oauth_client_logos (
       client_id ${identifier} NOT NULL PRIMARY KEY,
       hash ${identifier} NOT NULL,
@@ -70,10 +67,7 @@ function clientTables({ types }: SchemaConnection): readonly string[] {
   ];
 }
 
-/**
- * Returns the statements that create the tables that the server needs before a person allows
- * access.
- */
+/** Returns the tables that the server needs before a person allows access. */
 function personTables({ types }: SchemaConnection): readonly string[] {
   const { identifier, text, time, tableOptions } = types;
   return [
@@ -112,9 +106,9 @@ function personTables({ types }: SchemaConnection): readonly string[] {
 function grantTables({ types }: SchemaConnection): readonly string[] {
   const { identifier, text, time, tableOptions } = types;
   return [
-    // One authorization, with its authorization code and its current refresh token.
-    // `refresh_answer` is the response to the last refresh, encrypted with the refresh token that
-    // was used (decision 37). `used_at` has no index, because every refresh writes it.
+    // One authorization, with its code and its current refresh token. `refresh_answer` is the
+    // response to the last refresh, encrypted with the refresh token that was used (decision 37).
+    // `used_at` has no index: every refresh writes it.
     `CREATE TABLE oauth_families (
       id ${identifier} NOT NULL PRIMARY KEY,
       client_id ${identifier} NOT NULL,
@@ -171,9 +165,8 @@ function otherTables({ types }: SchemaConnection): readonly string[] {
       hash ${identifier} NOT NULL PRIMARY KEY,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // Stored audit events. Rows are written only if `oauth_server:audit:keep` is on. The table
-    // contains no secrets, tokens or codes, and no hashes of them. Each id starts with the time of
-    // its event.
+    // Audit events, written only if `oauth_server:audit:keep` is on. The table contains no secrets,
+    // tokens or codes, and no hashes of them. Each id starts with the time of its event.
     `CREATE TABLE oauth_audit (
       id ${identifier} NOT NULL PRIMARY KEY,
       happened_at ${time} NOT NULL,
@@ -192,7 +185,6 @@ function otherTables({ types }: SchemaConnection): readonly string[] {
   ];
 }
 
-/** Returns the statements that create indexes. */
 function indexes(schema: SchemaConnection): readonly string[] {
   const dialect = getDialect(schema);
   const person = 'oauth_families (user_provider, user_id';
@@ -215,17 +207,14 @@ function indexes(schema: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_audit_client ON oauth_audit (client_id, id)',
     'CREATE INDEX oauth_audit_user ON oauth_audit (user_provider, user_id, id)',
     'CREATE INDEX oauth_audit_type ON oauth_audit (type, id)',
-    // Index only the rows that name an administrator, because there are few of them.
+    // Only a few rows name an administrator. Index only these.
     'CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, ' +
       `id)${dialect.partialIndex('by_id IS NOT NULL')}`,
     'CREATE INDEX oauth_audit_authorization ON oauth_audit (family_id, id)',
   ];
 }
 
-/**
- * Inserts the rows that serve as locks. Removes existing rows first, because MySQL may run this
- * migration twice.
- */
+/** Removes existing rows first: MySQL may run this migration twice. */
 async function insertLockedRows(schema: SchemaConnection): Promise<void> {
   await schema.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ?', [BUDGET_ROW]);
   await schema.execute(

@@ -54,5 +54,5 @@ const messages: Migration = {
   },
 };
 
-/** The migrations of the outbox, in order. A server uses them only if a feature sends messages. */
+/** A server uses these migrations only if a feature sends messages. */
 export const outboxMigrations: readonly Migration[] = [messages];

@@ -16,9 +16,9 @@ import { blockingRow } from './lost-insert.ts';
 import { confirmRevocation, insertInto, words } from './statements.ts';
 
 /**
- * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time, so new rows are
- * added at the end of the table. Rows expire in nearly the same order, so the table needs no index
- * on the expiry time.
+ * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time, so new rows go to
+ * the end of the table. Rows expire in nearly the same order. The table therefore needs no index on
+ * the expiry time.
  */
 export class AccessTokenRecords {
   readonly #database: Database;
@@ -32,9 +32,8 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Returns the token, or why it is not valid. A token is valid if it has not expired, its
-   * authorization and its client are not revoked, and the client still has a grant that starts this
-   * kind of access.
+   * Returns the token, or why it is not valid. Its authorization and its client must not be
+   * revoked, and the client must still have a grant that starts this kind of access.
    */
   async findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
     const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);
@@ -44,20 +43,19 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Revokes only this access token of the client. Returns the token, or null if it was not valid
-   * before or if this call did not revoke it. If another call revoked it, that revocation is
-   * durable when the promise resolves.
+   * Revokes only this access token of the client. Returns the token, or null if it was invalid or
+   * another call revoked it. That other revocation is durable when the promise resolves.
    */
   async revokeAccessToken(
     token: OfferedToken,
     clientId: string,
     now: number,
   ): Promise<AccessToken | null> {
-    // Read the token before the DELETE removes its data, because MySQL cannot return deleted rows.
-    // A token's client never changes, so the data cannot be outdated.
+    // Read the token before the DELETE: MySQL cannot return deleted rows. A token's client never
+    // changes, so the data cannot be outdated.
     const before = await this.findAccessToken(token, now);
-    // Run the DELETE even if no token was found. The read may have reached an outdated read-only
-    // server, which rejects the DELETE.
+    // Run the DELETE even if no token was found. An outdated read-only server may have answered the
+    // read. It refuses the DELETE.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
     // An earlier call may have removed the row before the standbys received the change. Write the
     // client's row instead. A malformed token (an empty id) never had a row.
@@ -66,7 +64,6 @@ export class AccessTokenRecords {
     return affected === 1 && !('dead' in before) ? before : null;
   }
 
-  /** Issues a token to the client itself, without an authorization. */
   async issueClientToken(
     clientId: string,
     audience: string | null,
@@ -78,12 +75,12 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Returns the token, or why it is not valid. A token is not valid in these cases:
+   * Returns the token, or why it is not valid:
    *
    * - It has expired.
-   * - Its client or its authorization is revoked, or the row of one of them no longer exists.
+   * - Its client or its authorization is revoked, or has no row any more.
    * - The server currently does not accept its client (`Admits`).
-   * - Its client no longer has any grant that starts this kind of access.
+   * - Its client no longer has a grant that starts this kind of access.
    */
   #toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToken {
     const owner = { clientId: row.client_id, familyId: row.family_id };
@@ -91,8 +88,8 @@ export class AccessTokenRecords {
     if (row.expires_at <= now) return none('expired');
     if (row.living_client_scope === null || !this.#admits(row.client_id))
       return none('client revoked');
-    // The authorization is revoked, or its row has been removed. Check this before the grants,
-    // because the row's details decide which grants can have started the access.
+    // The authorization was revoked or removed. Check this before the grants: its details decide
+    // which grants can have started the access.
     if (row.family_id !== null && row.living_family_id === null)
       return none('authorization revoked');
     const details = readDetails(row.details);
@@ -120,7 +117,6 @@ export class AccessTokenRecords {
     };
   }
 
-  /** Returns the grants that may have started this token's access. */
   #beginnings({ family_id: family }: AccessTokenRow, details?: Details): readonly string[] {
     if (family === null) return ['client_credentials', ...this.#further('client')];
     if (givenBy(details) !== null) return this.#further('organization');
@@ -128,15 +124,15 @@ export class AccessTokenRecords {
   }
 }
 
-/** The columns of a new row. `accessTokenValues` returns the values. */
+/** `accessTokenValues` returns the values. */
 export const ACCESS_TOKEN_COLUMNS =
   'id, secret_hash, client_id, family_id, scope, audience, issued_at, expires_at, thumbprint';
 
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
 /**
- * Describes a row that only reserves an id. With this row, a lost INSERT cannot add a token with
- * this id later. The row's hash and client id are empty, and it has expired.
+ * A row that only reserves an id. A lost INSERT can then not add a token with this id later. Its
+ * hash and client id are empty, and it has expired.
  */
 export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'oauth_access_tokens',
@@ -145,8 +141,8 @@ export const ACCESS_TOKEN_BLOCKER = blockingRow(
 );
 
 /**
- * The owner of a token: a client or an authorization. `audience` is null for an authorization's
- * token, because the authorization's row contains the audience.
+ * A client or an authorization. `audience` is null for an authorization's token: the
+ * authorization's row contains it.
  */
 export interface TokenOwner {
   readonly clientId: string;

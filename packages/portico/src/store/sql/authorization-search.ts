@@ -25,8 +25,7 @@ export class AuthorizationSearch {
   }
 
   /**
-   * Returns the active authorizations in the range that match the filter, newest first. Reads at
-   * most `range.examine` rows.
+   * Returns the matching active authorizations, newest first. Reads at most `range.examine` rows.
    */
   async findHeld(filter: AuthorizationFilter, range: HeldRange, now: number): Promise<FoundHeld> {
     const dialect = getDialect(this.#database);
@@ -34,8 +33,8 @@ export class AuthorizationSearch {
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
-    // Select by id, because rows may have been added since. With a number of rows, the page would
-    // end above `bounds.lowest`, and the next page would skip the rows between.
+    // Select by id: rows may have been added since. With a number of rows, the page would end above
+    // `bounds.lowest`, and the next page would skip the rows between.
     const where = conjunction([
       index,
       index.endsAt(bounds.lowest),
@@ -54,9 +53,7 @@ export class AuthorizationSearch {
     return { items: shown.map((row) => toHeld(row, clients)), next: more };
   }
 
-  /**
-   * Counts the active authorizations among the newest `limit` rows, and the people who gave them.
-   */
+  /** Counts the active authorizations among the newest `limit` rows, and their people. */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
     const living = livingAt(now, getDialect(this.#database), this.#further);
     const { rows } = await this.#database.execute<CountRow>(
@@ -75,10 +72,7 @@ export class AuthorizationSearch {
     };
   }
 
-  /**
-   * Returns the lowest id of the rows to read, and whether no rows of the range are below it.
-   * Returns null if there are no rows.
-   */
+  /** Returns the lowest id of the rows to read, or null without rows. */
   async #boundsOf(index: FamilyIndex, { above, examine }: HeldRange): Promise<Bounds | null> {
     const { rows } = await this.#database.execute<{ found: number; lowest: string | null }>(
       `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (
@@ -114,7 +108,7 @@ const NOTHING = { found: 0, lowest: null };
 
 interface Bounds {
   readonly lowest: string;
-  /** Whether no rows of the range are below the lowest id. */
+  /** True if no rows of the range are below the lowest id. */
   readonly isAll: boolean;
 }
 
@@ -137,9 +131,9 @@ function buildConditions(
 }
 
 /**
- * Returns the condition for active authorizations. An authorization is no longer active if its
- * client is revoked or has lost the grants that start this kind of access. The client is looked up
- * for each row, because with a join an engine might start with all clients.
+ * Returns the condition for active authorizations. The client must not be revoked, and must still
+ * have a grant that starts this kind of access. Do not use a join for the client: an engine might
+ * start with all clients.
  */
 function livingAt(now: number, dialect: Dialect, further: FurtherGrants): Where {
   const given = further('organization');
@@ -155,8 +149,8 @@ function livingAt(now: number, dialect: Dialect, further: FurtherGrants): Where 
 }
 
 /**
- * Whether an organization granted the authorization (`givenBy`). JSON escapes quotation marks
- * inside values, so the pattern matches only the name of a property.
+ * True if an organization granted the authorization. JSON escapes quotation marks inside values, so
+ * the pattern matches only the name of a property.
  */
 const IS_GIVEN = `f.details LIKE '%"given_by":%'`;
 
@@ -187,7 +181,7 @@ function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): Held
   const { client_id: clientId } = row;
   return {
     id: row.id,
-    // Use a placeholder if the client was removed between the two queries.
+    // The client may have been removed between the two queries.
     client: clients.get(clientId) ?? { id: clientId, name: '', registeredBy: 'registration' },
     person: { provider: row.user_provider, id: row.user_id },
     subject: row.subject,

@@ -20,10 +20,12 @@ import {
 } from './statements.ts';
 
 /**
- * Reads and writes authorizations (`oauth_families`). Each row contains the authorization code, the
- * current refresh token, and whether the authorization is revoked. Every statement that issues
- * tokens or revokes the authorization updates this row. The database runs these statements one
- * after the other, so it detects a second use of a code or token (decision 29).
+ * Reads and writes authorizations (`oauth_families`). Each row contains the code, the current
+ * refresh token, and the revocation.
+ *
+ * Every statement that issues tokens or revokes the authorization updates this row. The database
+ * runs these statements one after the other. So it detects a second use of a code or token
+ * (decision 29).
  */
 export class AuthorizationRecords {
   readonly #database: Database;
@@ -33,8 +35,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Revokes all codes and tokens of the authorization, including tokens that another statement is
-   * issuing at the same time. Returns false if the authorization was already revoked.
+   * Revokes all codes and tokens of the authorization, even those that another statement is issuing
+   * now. Returns false if it was already revoked.
    */
   async revokeFamily(familyId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -46,7 +48,7 @@ export class AuthorizationRecords {
 
   /**
    * Revokes the authorization because its code or refresh token was used again. Returns false if
-   * the refresh token turns out to be the current one, or if the authorization was already revoked.
+   * the refresh token is the current one after all, or if the authorization was already revoked.
    */
   async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -58,8 +60,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Returns whether any authorization, even an ended one, has the scope `openid`. If so, this
-   * server has had a signing key.
+   * Returns true if any authorization, even an ended one, has the scope `openid`. This server has
+   * then had a signing key.
    */
   async hasOpenidFamily(): Promise<boolean> {
     const { rows } = await this.#database.execute(
@@ -68,10 +70,7 @@ export class AuthorizationRecords {
     return rows.length > 0;
   }
 
-  /**
-   * Returns an authorization's client and person, even if it has ended. Returns null if it is
-   * unknown.
-   */
+  /** Returns the client and person, even if the authorization has ended. */
   async findHolder(
     familyId: string,
     connection: SqlConnection = this.#database,
@@ -95,8 +94,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Returns the person's active authorizations for clients that are not revoked, oldest first.
-   * Includes clients that the server does not accept at the moment.
+   * Returns the person's active authorizations, oldest first. Leaves out revoked clients, but
+   * includes clients that the server does not accept now.
    */
   async listAuthorizations(
     person: PersonReference,
@@ -113,14 +112,14 @@ export class AuthorizationRecords {
     return rows.map((row) => toAuthorization(row));
   }
 
-  /** Adds details to an authorization, and replaces existing details with the same names. */
+  /** Replaces existing details with the same names. */
   async addDetails(familyId: string, added: Details): Promise<void> {
     await this.#database.transaction((connection) =>
       changeDetails(connection, familyId, (details) => ({ ...details, ...added })),
     );
   }
 
-  /** Makes sure that the revocation of this person's authorizations for this client is durable. */
+  /** Makes the revocation of this person's authorizations for this client durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
       'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
@@ -128,16 +127,15 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Reads the first `limit` of the person's authorizations with ids below `below` (null for any
-   * id), newest first, and revokes those that are not revoked. It also revokes expired ones,
-   * because they may not have expired by the clock of another process.
+   * Revokes the person's next `limit` authorizations below `below` (null for any id), newest first.
+   * Expired ones are revoked too: another process's clock may be behind.
    *
-   * If `goingBackTo` is set, revokes only authorizations that skipped the consent page because of
-   * an earlier authorization whose id is at most `goingBackTo`.
+   * `goingBackTo` selects only authorizations that skipped the consent page because of an earlier
+   * one, with an id up to this one.
    *
-   * Returns how many were not revoked (`living`), how many of them had not expired and were revoked
-   * by this call (`revoked`), and the first and last id that it read. The last id is null if there
-   * are no more authorizations.
+   * `living` counts those that were not revoked. `revoked` counts those of them that this call
+   * revoked before their expiry. Also returns the first and last id read. The last id is null at
+   * the end.
    */
   async revokeOfPerson(
     person: PersonReference,
@@ -162,8 +160,8 @@ export class AuthorizationRecords {
     const first = rows[0]?.id ?? null;
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     if (living.length === 0) return { living: 0, revoked: 0, first, last };
-    // Use a transaction, because Portico repeats a transaction that the engine aborts. The engine
-    // may abort it if another batch writes the same rows in another order.
+    // Portico repeats a transaction that the engine aborts. The engine may abort one if another
+    // batch writes the same rows in another order.
     const revoked = await this.#database.transaction(async (connection) => {
       await revokeAll(connection, living.filter(isExpired), now);
       return revokeAll(
@@ -175,7 +173,7 @@ export class AuthorizationRecords {
     return { living: living.length, revoked, first, last };
   }
 
-  /** Makes sure that the revocation of all of the person's authorizations is durable. */
+  /** Makes the revocation of all of the person's authorizations durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest =
       'id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ' +
@@ -199,14 +197,13 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Returns false, after making sure that an earlier revocation is durable. */
+  /** Makes an earlier revocation durable, and returns false. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;
   }
 }
 
-/** Removes at most `limit` authorizations that match the condition. */
 export async function removeFamilies(
   database: Database,
   condition: Condition,
@@ -217,7 +214,7 @@ export async function removeFamilies(
   return { removed: await removeKeys(database, families, ids, condition), more: ids.length > 0 };
 }
 
-/** Revokes these authorizations. Returns how many were not revoked before. */
+/** Returns how many were not revoked before. */
 export async function revokeAll(
   connection: SqlConnection,
   families: readonly { readonly id: string }[],

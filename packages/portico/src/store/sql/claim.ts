@@ -2,13 +2,13 @@ import { type Database, getDialect, type SqlConnection, type SqlParameter } from
 import { insertInto } from './statements.ts';
 
 /**
- * Statements that claim one row and insert another. The UPDATE changes a row only if the row is in
- * the required state. The INSERT runs only if the UPDATE changed a row.
+ * Statements that claim one row and insert another. The UPDATE changes only a row in the required
+ * state. The INSERT runs only if the UPDATE changed a row.
  */
 export interface ClaimAndInsert {
   readonly claim: string;
   readonly insert: string;
-  /** The two statements, combined into one statement. Null if the engine needs a transaction. */
+  /** Both statements in one. Null if the engine needs a transaction. */
   readonly together: string | null;
 }
 
@@ -29,25 +29,24 @@ export function claimAndInsert(
 export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
   /**
-   * A check that runs before the claim in the same transaction. If it returns false, the claim and
-   * the INSERT do not run. The check's own writes are kept. Its first statement must be a write.
+   * Runs before the claim in the same transaction. If it returns false, neither statement runs. Its
+   * own writes stay. Its first statement must be a write.
    */
   readonly first?: (connection: SqlConnection) => Promise<boolean>;
   readonly insert: readonly SqlParameter[];
   /**
-   * Called if the connection was lost before the store responded. Returns whether the row was
-   * inserted. If it returns false, a lost statement cannot insert the row later.
+   * Called if the connection was lost before the store responded. Returns true if the row was
+   * inserted. After false, a lost statement cannot insert the row later.
    */
   readonly tookEffect: () => Promise<boolean>;
 }
 
 /**
- * Updates one row and inserts another, or does neither. Returns false if no row was in the state
- * that the UPDATE requires, or if `first` returned false.
+ * Updates one row and inserts another, or does neither. Returns false if no row was in the required
+ * state, or if `first` returned false.
  *
- * Without `first`, the UPDATE is the first statement of its transaction. Do not read before it. On
- * MySQL, the read would fix a snapshot of the data, which may not include a recent revocation. On
- * other engines, the read could cause a deadlock.
+ * Do not read before the UPDATE. On MySQL, a read would fix a snapshot, which may not include a
+ * recent revocation. On other engines, it could cause a deadlock.
  */
 export async function claimThenInsert(
   database: Database,

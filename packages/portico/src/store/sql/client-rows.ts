@@ -9,16 +9,13 @@ import type {
 } from '../client.ts';
 import { words } from './statements.ts';
 
-/**
- * The columns of a client row. Statements list all columns, because a newer release may add columns
- * while this process is running.
- */
+/** Statements list all columns: a newer release may add columns while this process is running. */
 export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, secret_expires_at,
   previous_secret_hash, previous_secret_expires_at, created_at, revoked_at, id_token_alg, application_type, registered_by, used_at,
   profile, token_endpoint_auth_method, token_endpoint_auth_signing_alg, jwks, jwks_uri, pushes_requests,
   dpop_bound_access_tokens, client_uri, logo_hash`;
 
-/** Sets the columns that `keyValues` returns values for. */
+/** Sets the columns for `keyValues`. */
 export const SET_KEYS =
   'token_endpoint_auth_method = ?, token_endpoint_auth_signing_alg = ?, jwks = ?, jwks_uri = ' +
   '?, pushes_requests = ?, dpop_bound_access_tokens = ?';
@@ -58,10 +55,7 @@ export function keyValues({
   return [...columnsOf(keys), pushesRequests ? 1 : null, isBound ? 1 : null];
 }
 
-/**
- * Returns the values of the four key columns. Older releases do not know the method `workload`, so
- * such a client cannot authenticate there.
- */
+/** Older releases do not know the method `workload`. Such a client cannot authenticate there. */
 function columnsOf(keys: ClientKeys | null): readonly (string | null)[] {
   if (keys === null) return [null, null, null, null];
   const { workload } = keys;
@@ -94,9 +88,9 @@ export interface ClientRow {
   /** `private_key_jwt` or `workload`. Null for a client without keys. */
   readonly token_endpoint_auth_method: string | null;
   readonly token_endpoint_auth_signing_alg: string | null;
-  /** The key set of a client with keys. For the method `workload`, the workload's subject. */
+  /** The key set, or a workload's subject. */
   readonly jwks: string | null;
-  /** The URL of the key set. For the method `workload`, the workload's issuer. */
+  /** The URL of the key set, or a workload's issuer. */
   readonly jwks_uri: string | null;
   readonly pushes_requests: number | null;
   readonly dpop_bound_access_tokens: number | null;
@@ -130,7 +124,6 @@ export function toClient(row: ClientRow): Client {
   };
 }
 
-/** Returns the client's site and logo from a row. */
 export function getLook({
   client_uri: siteUri,
   logo_hash: logoHash,
@@ -138,10 +131,7 @@ export function getLook({
   return { ...(siteUri === null ? {} : { siteUri }), ...(logoHash === null ? {} : { logoHash }) };
 }
 
-/**
- * If this release does not know the authentication method, the client cannot authenticate with any
- * keys.
- */
+/** If this release does not know the method, the client cannot authenticate with keys. */
 function getKeys(row: ClientRow): ClientKeys {
   const { token_endpoint_auth_method: method, jwks, jwks_uri: jwksUri } = row;
   if (method === 'private_key_jwt')

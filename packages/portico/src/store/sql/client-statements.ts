@@ -4,22 +4,19 @@ import { CLIENT_COLUMNS, clientValues, toClient, type ClientRow } from './client
 import { replaceLogo } from './logos.ts';
 import { exists, insertInto } from './statements.ts';
 
-/** Inserts a client's row. The values come from `clientValues`. */
+/** With the values of `clientValues`. */
 export const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
 
 const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
 
-/**
- * Matches valid client ids. Other strings are never sent to the database, because some engines
- * reject them.
- */
+/** Some engines refuse other strings. Never send them to the database. */
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** Returns the stored client with this id. Accepts any string. */
+/** Accepts any string. */
 export async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
   if (!CLIENT_ID.test(id)) return null;
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
-  // Compare the client id again, because some collations ignore trailing spaces.
+  // Compare the id again. Some collations ignore trailing spaces.
   const row = rows.find((found) => found.client_id === id);
   return row === undefined ? null : toClient(row);
 }
@@ -29,7 +26,6 @@ export async function insertClient(connection: SqlConnection, client: Client): P
   await connection.execute(INSERT_CLIENT, clientValues(client));
 }
 
-/** Data to write in the same transaction as a client. */
 export interface WithClient {
   readonly logo?: ClientLogo | undefined;
   readonly addition?: ClientAddition | undefined;
@@ -46,10 +42,7 @@ export async function insertWhole(
   await addition?.(connection);
 }
 
-/**
- * Inserts all of these clients or none. Returns the first id that already exists, or null if none
- * of the ids exists.
- */
+/** Inserts all of these clients, or none. Returns the first id that already exists, or null. */
 export async function insertAll(
   connection: SqlConnection,
   clients: readonly Client[],
@@ -60,10 +53,7 @@ export async function insertAll(
   return null;
 }
 
-/**
- * Returns whether the stored client equals this client. Returns false if another client now has the
- * same id.
- */
+/** Returns true if the stored client equals this one. Another client may now have the same id. */
 export async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
   const values = JSON.stringify(clientValues(client));
@@ -71,15 +61,14 @@ export async function isThisClient(connection: SqlConnection, client: Client): P
 }
 
 /**
- * The id of a row that serves as a lock for work that depends on all clients. A transaction inserts
- * the row first and deletes it last, so other transactions never see the row. On every engine, a
- * second insert of this id waits until the first transaction has ended.
+ * The id of a row that is a lock for work that depends on all clients. A transaction inserts this
+ * row first and deletes it last, so others never see it. On every engine, a second insert waits
+ * until the first transaction ends.
  */
 export const TURN = 'one at a time';
 
 /**
- * Inserts the row `TURN`, a copy of this client, then runs the work and deletes the row.
- * Transactions that do this run one at a time.
+ * Inserts the row `TURN`, runs the work, and deletes the row. Such transactions run one at a time.
  */
 export async function inTurn<T>(
   connection: SqlConnection,
@@ -92,7 +81,7 @@ export async function inTurn<T>(
   return result;
 }
 
-/** Returns all clients, oldest first. */
+/** Oldest first. */
 export async function listClients(connection: SqlConnection): Promise<readonly Client[]> {
   const { rows } = await connection.execute<ClientRow>(
     `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,

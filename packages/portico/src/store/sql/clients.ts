@@ -31,13 +31,12 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 
 /**
- * Returns whether the server currently accepts a client with this id. If not, a lookup by client id
- * or by token treats the client as revoked. The list of all clients and a person's list of
- * authorizations still include it.
+ * Returns true if the server currently accepts a client with this id. Lookups treat any other
+ * client as revoked. Only the list of all clients and a person's list of authorizations still
+ * include it.
  */
 export type Admits = (clientId: string) => boolean;
 
-/** Reads and writes registered applications (`oauth_clients`). */
 export class ClientRecords {
   readonly #database: Database;
   readonly #admits: Admits;
@@ -57,9 +56,9 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts the client unless a matching client exists. Returns the oldest matching client, or null
-   * if the new client was inserted. Simultaneous calls run one after the other, even in different
-   * processes, so each call sees the clients of earlier calls.
+   * Inserts the client unless a matching one exists. Returns the oldest matching client, or null if
+   * the new one was inserted. Simultaneous calls run one after the other, even in different
+   * processes. Each call sees the clients of earlier calls.
    */
   insertClientUnless(
     client: Client,
@@ -88,9 +87,9 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts all of these clients, and runs the addition in the same transaction. If a client with
-   * one of these ids already exists, inserts none and returns that id. Simultaneous calls run one
-   * after the other, even in different processes.
+   * Inserts all of these clients, and runs the addition in the same transaction. If one of the ids
+   * exists, inserts none and returns this id. Simultaneous calls run one after the other, even in
+   * different processes.
    */
   async insertClients(
     clients: readonly Client[],
@@ -116,8 +115,8 @@ export class ClientRecords {
   }
 
   /**
-   * Returns the client with exactly this id, even if it is revoked. If the server currently does
-   * not accept the client, returns it as revoked. Returns null if the id is unknown.
+   * Returns the client with exactly this id, even if it is revoked. A client that the server
+   * currently does not accept is returned as revoked.
    */
   async findClient(id: string): Promise<Client | null> {
     const client = await findClient(this.#database, id);
@@ -126,15 +125,14 @@ export class ClientRecords {
   }
 
   /**
-   * Makes the secret with this hash the client's current secret. It expires at `expiresAt` (null:
-   * it never expires).
+   * Makes the secret with this hash the client's current one. It expires at `expiresAt`, or never
+   * if this is null.
    *
-   * The secret that was current becomes the previous secret. It works until `previousExpiresAt`
-   * (null: it stops working immediately), or until its own expiry if that is earlier. Any older
-   * previous secret stops working.
+   * The current secret becomes the previous one. It works until `previousExpiresAt`, or until its
+   * own expiry if that is earlier. Null stops it immediately. Older secrets stop working.
    *
-   * Returns false for an unknown or revoked client, for a client without a secret, and if
-   * `replaced` is given but is not the current secret's hash.
+   * Returns false for an unknown or revoked client, and for a client without a secret. Also returns
+   * false if `replaced` is given but is not the hash of the current secret.
    */
   async rotateSecret(
     clientId: string,
@@ -146,7 +144,7 @@ export class ClientRecords {
     const [isReplaced, replacing] =
       replaced === null ? ['', []] : [' AND secret_hash = ?', [replaced]];
     const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
-    // MySQL assigns from left to right, so copy the current secret before it is replaced.
+    // MySQL assigns from left to right. Copy the current secret before it is replaced.
     const rotate = (committed?: () => Promise<boolean>) =>
       this.#database.execute(
         `UPDATE oauth_clients SET previous_secret_hash = ${previous},
@@ -164,12 +162,11 @@ export class ClientRecords {
         ],
         committed,
       );
-    // If the store's response was lost, rotate again, so that the lost statement changes nothing if
-    // it runs later. Otherwise, it could end the application's secret although the application
-    // never received the new secret.
+    // If the response was lost, rotate again. The lost statement then changes nothing if it runs
+    // later. Otherwise, it could end the application's secret without giving it a new one.
     const { affected } = await rotate(async () => {
       await rotate();
-      // Write the new secret again, because a read may return a row that the standbys do not have.
+      // Write the new secret again. A read may return a row that the standbys do not have.
       const isRotated = await this.#database.execute(
         'UPDATE oauth_clients SET secret_hash = secret_hash WHERE client_id = ? AND secret_hash = ?',
         [clientId, secretHash],
@@ -180,11 +177,11 @@ export class ClientRecords {
   }
 
   /**
-   * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
-   * demands, site, logo, and ID token algorithm. Returns false if one of these changed after the
-   * caller read the client, or if the client is revoked. If a logo is given, it replaces the old
-   * logo. If the logo is null, the old logo is removed. `addition` may run twice, so its second run
-   * must not change the result.
+   * Updates a client that an operator registered. A new logo replaces the old one, and null removes
+   * it. `addition` may run twice: its second run must not change the result.
+   *
+   * Returns false if the client is revoked, or if one of these fields changed after the caller read
+   * it.
    */
   updateClient(
     read: Client,
@@ -201,14 +198,14 @@ export class ClientRecords {
         await addition?.(connection);
         return true;
       },
-      // Read in a new transaction, which waits until the lost transaction has ended.
+      // Read in a new transaction. It waits until the lost transaction has ended.
       async (_, isUpdated) =>
         !isUpdated ||
         this.#database.transaction(async (connection) => {
           const current = await claimClient(connection, read.id);
           if (current === null || !saysTheSame(current, changed)) return false;
-          // Run the addition again, because the client's row does not show whether the first run
-          // was committed.
+          // Run the addition again. The client's row does not show whether the first run was
+          // committed.
           await addition?.(connection);
           return true;
         }),
@@ -216,8 +213,8 @@ export class ClientRecords {
   }
 
   /**
-   * Returns the client if an operator registered it and it is not revoked. Locks the client's row
-   * until the transaction ends.
+   * Returns the client if an operator registered it and it is not revoked. Locks its row until the
+   * transaction ends.
    */
   async claimClient(id: string, connection: SqlConnection): Promise<Client | null> {
     const client = await claimClient(connection, id);
@@ -225,8 +222,8 @@ export class ClientRecords {
   }
 
   /**
-   * Revokes the client and all of its tokens. Returns false if the client is unknown or already
-   * revoked. If it was already revoked, that revocation is durable when the promise resolves.
+   * Revokes the client and all of its tokens. Returns false if it is unknown or already revoked. An
+   * earlier revocation is durable when the promise resolves.
    */
   async revokeClient(clientId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -238,13 +235,13 @@ export class ClientRecords {
     return false;
   }
 
-  /** Stores a client that is revoked, unless a client with this id exists. */
+  /** Does nothing if a client with this id exists. */
   async insertRevokedClient(client: Client): Promise<void> {
     const row = INSERT_CLIENT.slice('INSERT INTO '.length);
     await insertIfNone(this.#database, row, '(client_id)', clientValues(client));
   }
 
-  /** Returns all clients, oldest first. */
+  /** Oldest first. */
   listClients(): Promise<readonly Client[]> {
     return listClients(this.#database);
   }
@@ -259,7 +256,7 @@ export class ClientRecords {
     return rows.map(toClient);
   }
 
-  /** Returns whether any client that is not revoked may request ID tokens. */
+  /** Returns true if any client that is not revoked may request ID tokens. */
   async hasOpenidClient(): Promise<boolean> {
     const grants = ['authorization_code', ...this.#further('person')];
     const dialect = getDialect(this.#database);
@@ -271,7 +268,6 @@ export class ClientRecords {
     return rows.length > 0;
   }
 
-  /** Records when a client was last used. */
   async noteClientUse(clientId: string, now: number): Promise<void> {
     await this.#database.execute('UPDATE oauth_clients SET used_at = ? WHERE client_id = ?', [
       now,
@@ -304,14 +300,14 @@ function updateValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** Returns whether the two clients are equal in all columns that `UPDATE_CLIENT` sets. */
+/** Compares the columns of `UPDATE_CLIENT`. */
 function saysTheSame(one: Client, other: Client): boolean {
   return JSON.stringify(updateValues(one)) === JSON.stringify(updateValues(other));
 }
 
 /**
- * Waits for other transactions that write the client's row, and locks the row. Returns the client
- * if an operator registered it.
+ * Waits for other transactions that write the client's row, and locks it. Returns the client if an
+ * operator registered it.
  */
 async function claimClient(connection: SqlConnection, id: string): Promise<Client | null> {
   await connection.execute(CLAIM_CLIENT, [id]);

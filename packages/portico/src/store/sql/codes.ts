@@ -19,7 +19,7 @@ import { confirmRevocation } from './statements.ts';
 
 /**
  * Reads and writes authorization codes, which are columns of `oauth_families`. `NewAuthorizations`
- * inserts a new code together with its authorization.
+ * inserts them.
  */
 export class CodeRecords {
   readonly #database: Database;
@@ -30,7 +30,7 @@ export class CodeRecords {
     this.#spend = usingGrant(database, SPEND_CODE);
   }
 
-  /** Returns the code, even if it was used. Returns null if it is unknown. */
+  /** Returns the code, even if it was used. */
   async findCode(offered: OfferedToken): Promise<AuthorizationCode | null> {
     const row = await findGrantRow(this.#database, offered);
     if (row === undefined || !equalInConstantTime(row.code_hash ?? '', offered.hash)) return null;
@@ -38,8 +38,8 @@ export class CodeRecords {
   }
 
   /**
-   * Marks the code as used and issues the tokens, or does neither. If the code was already used,
-   * revokes the authorization, unless `secondUse` is `refused`.
+   * Marks the code as used and issues the tokens, or does neither. A second use revokes the
+   * authorization, unless `secondUse` is `refused`.
    */
   spendCode(
     code: StoredGrant,
@@ -57,9 +57,8 @@ export class CodeRecords {
   }
 
   /**
-   * Marks the code as used without issuing tokens, because the token request did not match the
-   * code. If the code was already used and its own client sends it again, revokes the
-   * authorization. Returns whether this call revoked the authorization.
+   * Marks the code as used without tokens, for a request that does not match the code. If its own
+   * client sends a used code, revokes the authorization and returns true.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
     const { hash, family } = code;
@@ -69,8 +68,8 @@ export class CodeRecords {
   }
 
   /**
-   * Replaces an authorization's unused code. Afterwards, only the new code is valid. The given
-   * authorization must match the stored row.
+   * Replaces an unused code, so that only the new one is valid. The authorization must match the
+   * stored row.
    */
   async replaceCode(
     { id, clientId, person, scopes }: ReplacedFamily,
@@ -83,17 +82,16 @@ export class CodeRecords {
       const { affected } = await this.#database.execute(REPLACE_CODE, values, committed);
       return affected === 1;
     };
-    // If the store's response was lost, run the statement again. This is safe, because the client
-    // does not have the new code yet.
+    // If the response was lost, run the statement again. This is safe: the client does not have the
+    // new code yet.
     if (await replace(() => replace())) return 'replaced';
     const row = await this.#findState(id);
-    // A used code cannot be replaced.
     return row?.revoked_at === null && row.code_spent_at !== null ? 'used' : 'ended';
   }
 
   /**
-   * Revokes the authorization, unless the code has been replaced by a new code. Returns the reason
-   * why no tokens were issued.
+   * Revokes the authorization, unless a new code has replaced this one. Returns why no tokens were
+   * issued.
    */
   async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {
     const { affected } = await this.#database.execute(REVOKE_BY_CODE, [now, family.id, hash]);
@@ -119,10 +117,7 @@ const SPEND_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters
 const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
 
-/**
- * Replaces the row's code. If two calls replace the code at the same time, only the later call's
- * code is valid.
- */
+/** Of two simultaneous calls, only the later one's code is valid. */
 const REPLACE_CODE = `UPDATE oauth_families SET code_hash = ?, code_expires_at = ?, expires_at = ?, prune_after = ?
   WHERE id = ? AND client_id = ? AND user_provider = ? AND user_id = ? AND scope = ?
     AND code_spent_at IS NULL AND revoked_at IS NULL`;

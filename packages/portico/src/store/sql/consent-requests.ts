@@ -15,7 +15,7 @@ export class ConsentRequestRecords {
     this.#allow = new NewAuthorizations(database, ANSWER);
   }
 
-  /** Inserts the request. Returns false if a request with this id already exists. */
+  /** Returns false if a request with this id exists. */
   async insertConsentRequest(request: ConsentRequest): Promise<boolean> {
     const insert = this.#database.execute(INSERT, [
       request.idHash,
@@ -39,10 +39,7 @@ export class ConsentRequestRecords {
     }
   }
 
-  /**
-   * Returns the request, even if it was answered, has ended or has expired. Returns null if it is
-   * unknown.
-   */
+  /** Returns the request, even if it was answered, has ended or has expired. */
   async findConsentRequest(idHash: string): Promise<ConsentRequest | null> {
     const { rows } = await this.#database.execute<ConsentRequestRow>(FIND, [idHash]);
     return rows[0] === undefined ? null : toConsentRequest(rows[0]);
@@ -50,8 +47,7 @@ export class ConsentRequestRecords {
 
   /**
    * Records that the same person sees the request again, with these scopes. Returns false if the
-   * request has expired, or if it has been answered, has ended, or was shown with other scopes
-   * after the caller read it.
+   * request has expired, or if it changed after the caller read it.
    */
   async presentConsentRequest(
     { idHash, asked }: ConsentRequest,
@@ -66,7 +62,7 @@ export class ConsentRequestRecords {
     return affected === 1;
   }
 
-  /** Ends the request without an answer. Has no effect on an answered request. */
+  /** Has no effect on an answered request. */
   async voidConsentRequest(idHash: string): Promise<void> {
     await this.#database.execute(
       "UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash = ? AND outcome IS NULL",
@@ -75,12 +71,12 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records the person's answer, which is possible only once. `allowed` is the authorization to
-   * start, with its code, or null if the person denies access. Returns false if the request was
-   * already answered, has ended or has expired, or if a feature has blocked the authorization.
+   * Records the person's answer, once. `allowed` is the authorization to start with its code, or
+   * null if the person denies access. Returns false if the request is no longer open, or if a
+   * feature has blocked the authorization.
    *
-   * If the consent page is skipped, `prior` is the earlier authorization that covers the request.
-   * If `prior` is no longer active or no longer covers the request, changes nothing and returns
+   * `prior` is set if the consent page is skipped: the earlier authorization that covers the
+   * request. If it is no longer active or no longer covers the request, changes nothing and returns
    * false.
    */
   async answerConsent(
@@ -104,9 +100,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends this person's waiting requests. If
-   * `forget` is true, removes all of this person's requests instead. Returns the number of ended or
-   * removed requests, and the last id that it read. The id is null if there are no more requests.
+   * Reads the first `limit` requests after this id, and ends this person's waiting ones. With
+   * `forget`, removes all of this person's requests instead. Returns their number, and the last id
+   * read. The id is null at the end.
    */
   async endRequestsOfPerson(
     person: PersonReference,
@@ -133,9 +129,8 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends the waiting requests. Returns the
-   * number of ended requests, and the last id that it read. The id is null if there are no more
-   * requests.
+   * Reads the first `limit` requests after this id, and ends the waiting ones. Returns their
+   * number, and the last id read. The id is null at the end.
    */
   endRequests(
     after: string,
@@ -171,16 +166,13 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /**
- * Denies the request in a second attempt. Unlike `ANSWER`, this also matches a request that is
- * already denied, because the first attempt may have succeeded although its result was lost.
+ * Denies the request again if the first result was lost. Unlike `ANSWER`, this also matches a
+ * request that is already denied.
  */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;
 
-/**
- * Returns the parameters as JSON, because a client may send characters that a text column rejects,
- * for example NUL.
- */
+/** JSON: a text column refuses some characters that clients may send, for example NUL. */
 function consentParameters(request: ConsentParameters): string {
   const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
   const {

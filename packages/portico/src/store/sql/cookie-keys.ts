@@ -1,9 +1,6 @@
 import { type Database, insertIfNone } from '@portico/sql';
 
-/**
- * Reads and writes the keys that encrypt data outside the server, for example in cookies
- * (`oauth_cookie_keys`).
- */
+/** Reads and writes the keys that encrypt data outside the server, for example in cookies. */
 export class CookieKeyRecords {
   readonly #database: Database;
 
@@ -12,8 +9,8 @@ export class CookieKeyRecords {
   }
 
   /**
-   * Returns the stored key for this period. If no key is stored, first stores `candidate` and
-   * removes the keys for periods before `oldest`.
+   * Returns the key for this period. Without one, stores `candidate` and removes the keys
+   * before `oldest`.
    */
   async cookieKey(period: number, candidate: string, oldest: number): Promise<string> {
     const known = await this.findCookieKey(period);

@@ -4,10 +4,7 @@ import { revokeAll } from './authorizations.ts';
 import { readDetails } from './family-rows.ts';
 import { confirmRevocation, removeKeys } from './statements.ts';
 
-/**
- * The number of rows that a batch revoked or removed, and the last key that it read. The key is
- * null if no more rows follow.
- */
+/** The number of ended rows, and the last key read. The key is null at the end. */
 interface EndedBatch {
   readonly ended: number;
   readonly last: string | null;
@@ -21,10 +18,7 @@ export class EverythingIssued {
     this.#database = database;
   }
 
-  /**
-   * Returns the highest authorization id and the highest access token id. An id is null if its
-   * table is empty.
-   */
+  /** An id is null if its table is empty. */
   async newestIds(): Promise<{
     readonly family: string | null;
     readonly accessToken: string | null;
@@ -36,10 +30,9 @@ export class EverythingIssued {
   }
 
   /**
-   * Reads the first `limit` authorizations with ids above `after` and up to `newestId`, and revokes
-   * the active ones. Returns the number of revoked authorizations, and the last id that it read.
-   * The id is null if there are no more authorizations. When the promise resolves, all of the
-   * revocations are durable.
+   * Revokes the active ones of the first `limit` authorizations above `after`, up to `newestId`.
+   * Returns their number, and the last id read. The id is null at the end. All of the revocations
+   * are then durable.
    */
   async revokeFamilies(
     after: string,
@@ -58,17 +51,16 @@ export class EverythingIssued {
       rows.filter((row) => row.revoked_at === null),
       now,
     );
-    // At the end, confirm the revocation: an earlier run may have revoked the last authorizations
-    // before the standbys received the change.
+    // An earlier run may have revoked the last authorizations before the standbys received the
+    // change. Confirm this at the end.
     if (last === null)
       await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
     return { ended, last };
   }
 
   /**
-   * Reads the first `limit` authorizations with ids above `after`. Finds those that skipped the
-   * consent page because of an authorization with an id up to `newestId`, and revokes the active
-   * ones. Also returns how many of the found authorizations were active.
+   * Reads the first `limit` authorizations above `after`. Revokes those that skipped the consent
+   * page because of an authorization up to `newestId`. Also returns how many of them were active.
    */
   async revokeGoingBack(
     after: string,
@@ -102,8 +94,7 @@ export class EverythingIssued {
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    // A row with an empty hash is not a token. It only prevents a lost statement from issuing a
-    // token later (ACCESS_TOKEN_BLOCKER).
+    // A row with an empty hash is not a token (ACCESS_TOKEN_BLOCKER).
     const own = rows
       .filter((row) => row.family_id === null && row.secret_hash !== '')
       .map((row) => row.id);

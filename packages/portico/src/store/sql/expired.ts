@@ -2,7 +2,7 @@ import type { Database } from '@portico/sql';
 import { removeFamilies } from './authorizations.ts';
 import { keysWhere, placeholders, removeWhere, type Condition } from './statements.ts';
 
-/** The times before which registrations are removed or changed, in milliseconds since 1970. */
+/** In milliseconds since 1970. */
 export interface RegistrationAges {
   readonly neverUsedBefore: number;
   readonly unusedBefore: number;
@@ -12,8 +12,7 @@ export interface RegistrationAges {
 
 /**
  * Removes expired authorizations, requests, access tokens, registrations and single-use values.
- * Other classes remove other expired rows, for example cookie keys, stored audit events and the
- * kit's sessions.
+ * Other classes remove all other expired rows.
  */
 export class ExpiredRecords {
   readonly #database: Database;
@@ -23,9 +22,8 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes at most `limit` rows of each kind: expired authorizations with their codes and refresh
-   * tokens, expired consent requests, and expired rows of `oauth_waiting_requests`. `more` is true
-   * if there may be more rows to remove.
+   * Removes at most `limit` rows of each kind: authorizations with their codes and refresh tokens,
+   * consent requests, and rows of `oauth_waiting_requests`. `more` is true if more rows may follow.
    */
   async prune(
     expiredBefore: number,
@@ -57,8 +55,8 @@ export class ExpiredRecords {
   }
 
   /**
-   * Reads the first `limit` access tokens after this id, oldest first, and removes the expired
-   * tokens. Returns the last id read, or null if there are no more tokens.
+   * Reads the first `limit` access tokens after this id, oldest first. Removes the expired ones.
+   * Returns the last id read, or null at the end.
    */
   async pruneAccessTokens(
     after: string,
@@ -80,12 +78,12 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes or changes registrations, at most `limit` of each kind:
+   * Removes or changes at most `limit` registrations of each kind:
    *
    * - Removes self-registered clients that were created before `neverUsedBefore` and never used.
    * - Removes self-registered clients that were last used before `unusedBefore`.
-   * - Removes document clients that were never used and whose document expired before
-   *   `neverUsedBefore`, unless they are revoked.
+   * - Removes unused document clients whose document expired before `neverUsedBefore`. Revoked ones
+   *   stay.
    * - Removes initial access tokens that expired before `expiredBefore`.
    * - Clears the stored network of clients that were created before `uncountedBefore`.
    */
@@ -106,7 +104,7 @@ export class ExpiredRecords {
     return { clients, more: clients + tokens + uncounted > 0 };
   }
 
-  /** Removes at most `limit` expired single-use values. Returns the number of removed values. */
+  /** Returns the number of removed values. */
   pruneSingleUses(expiredBefore: number, limit: number): Promise<number> {
     const expired: Condition = ['expires_at', '< ?', [expiredBefore]];
     return removeWhere(this.#database, ['oauth_single_uses', 'hash'], expired, limit);
@@ -132,15 +130,14 @@ export class ExpiredRecords {
 const CLIENTS = ['oauth_clients', 'client_id'] as const;
 
 /**
- * The conditions that find unused clients that no operator registered. Each condition uses one
- * index.
+ * Returns the conditions for unused clients that no operator registered. Each one uses one index.
  */
 function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonly Condition[] {
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
     ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
-    // Keep revoked rows, because they block their URLs. Also keep clients whose document has not
-    // expired. Pages can then show these clients without writing them again.
+    // Keep revoked rows: they block their URLs. Keep clients with a current document too. Pages can
+    // show these without writing them again.
     [
       'document_fresh_until',
       "< ? AND used_at IS NULL AND revoked_at IS NULL AND registered_by = 'document'",

@@ -3,7 +3,6 @@ import type { PersonReference } from '../../person.ts';
 import type { AuthorizationFilter } from '../authorization-search.ts';
 import type { Condition } from './statements.ts';
 
-/** A condition with its values. */
 export interface Where {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
@@ -16,23 +15,17 @@ export function conjunction(parts: readonly Where[]): Where {
   };
 }
 
-/**
- * The index of `oauth_families f` to use for a filter: the condition that the index checks, and the
- * order of the index.
- */
+/** The index of `oauth_families f` for a filter: its condition and its order. */
 export interface FamilyIndex extends Where {
   readonly order: string;
   /** Returns the condition that also ends the read at this id. */
   readonly endsAt: (lowest: string) => Where;
 }
 
-/** A string that sorts after every id, because ids are hexadecimal. */
+/** Sorts after every id, because ids are hexadecimal. */
 const ABOVE_ALL = '~';
 
-/**
- * Returns the index for this filter: by person if the filter has a person, else by client if it has
- * a client, else by id.
- */
+/** Selects by person, else by client, else by id. */
 export function familyIndex(
   { person, clientId }: AuthorizationFilter,
   below: string | null,
@@ -63,9 +56,10 @@ function isFrom(lowest: string): Where {
 }
 
 /**
- * Returns the condition for a person's rows. Some engines plan a statement before they know its
- * values. For these engines, the condition is a range. With `=`, they would ignore the order of the
- * index and read the whole table for each batch.
+ * Returns the condition for a person's rows.
+ *
+ * Some engines plan a statement before they know its values. For them, the condition is a range.
+ * With `=`, they would ignore the order of the index and read the whole table for each batch.
  */
 export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
   if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];

@@ -21,17 +21,15 @@ const FAMILY_COLUMNS =
   'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, ' +
   'f.thumbprint, f.details';
 
-/** The columns of a row `f` of `oauth_families` that a GrantRow needs. */
+/** Of a row `f` of `oauth_families`, for a GrantRow. */
 export const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_parameters, f.code_expires_at, f.code_spent_at,
   f.refresh_mark_hash, f.refresh_hash, f.refresh_generation, f.refresh_expires_at`;
 
-/**
- * The columns of a row `f` of `oauth_families` and its client `c` that an AuthorizationRow needs.
- */
+/** Of a row `f` of `oauth_families` and its client `c`, for an AuthorizationRow. */
 export const AUTHORIZATION_COLUMNS = `${FAMILY_COLUMNS}, f.created_at, f.used_at, f.refresh_generation,
   c.name AS client_name, c.scope AS client_scope, c.registered_by, c.redirect_uris, c.client_uri, c.logo_hash`;
 
-/** The columns of a new row. `familyValues` returns the values. */
+/** `familyValues` returns the values. */
 export const NEW_FAMILY_COLUMNS = `id, client_id, user_provider, user_id, subject, scope, audience, thumbprint, created_at, expires_at, prune_after,
     code_expires_at, code_hash, code_parameters, details`;
 
@@ -56,9 +54,8 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
 }
 
 /**
- * Describes a row that only reserves an id. With this row, a lost INSERT cannot add an
- * authorization with this id later. The row is revoked from the start and contains no code and no
- * mark.
+ * A row that only reserves an id. A lost INSERT can then not add an authorization with this id
+ * later. It is revoked, and contains no code and no mark.
  */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
@@ -76,7 +73,7 @@ export interface FamilyRow {
   readonly scope: string;
   readonly audience: string | null;
   readonly thumbprint: string | null;
-  /** JSON, or null if there are no details. */
+  /** JSON, or null. */
   readonly details: string | null;
 }
 
@@ -84,23 +81,20 @@ export interface GrantRow extends FamilyRow {
   readonly expires_at: number;
   readonly code_hash: string | null;
   /**
-   * JSON, because a client may send characters that a text column rejects, for example NUL. Null if
-   * the code was used.
+   * JSON: a text column refuses some characters that clients may send, for example NUL. Null if the
+   * code was used.
    */
   readonly code_parameters: string | null;
   readonly code_expires_at: number | null;
   readonly code_spent_at: number | null;
   readonly refresh_mark_hash: string | null;
   readonly refresh_hash: string | null;
-  /** How many times tokens were issued. Null if none were issued. */
+  /** How many times tokens were issued, or null. */
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
 }
 
-/**
- * Returns the row that a code or refresh token refers to. The caller must check that the code or
- * token matches the row.
- */
+/** The caller must check that the code or token matches the row. */
 export async function findGrantRow(
   database: Database,
   { id }: OfferedToken,
@@ -124,8 +118,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * The prefix of a stored thumbprint if the authorization had refresh tokens without a key before it
- * was bound to this key. A thumbprint never starts with this character.
+ * The prefix of a thumbprint if the authorization had refresh tokens before it was bound to this
+ * key. A thumbprint never starts with this character.
  */
 const LATE = '+';
 
@@ -149,14 +143,13 @@ function toFamily(row: FamilyRow): Family {
   };
 }
 
-/** Returns an object with the stored details, or an empty object if there are none. */
 export function readDetails(stored: string | null): { readonly details?: Details } {
   return stored === null ? {} : { details: JSON.parse(stored) as Details };
 }
 
 /**
- * Changes an authorization's details in the caller's transaction. The first statement locks the
- * row, so that no simultaneous change is lost.
+ * Changes the details in the caller's transaction. The first statement locks the row, so that no
+ * simultaneous change is lost.
  */
 export async function changeDetails(
   connection: SqlConnection,
@@ -212,15 +205,15 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 }
 
 /**
- * Returns whether the token contains the authorization's mark. All refresh tokens of the
- * authorization contain the mark, even used ones. Tokens of other authorizations do not.
+ * Returns true if the token contains the authorization's mark. All of its refresh tokens do, even
+ * used ones.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;
   return known !== null && markHash !== null && equalInConstantTime(known, markHash);
 }
 
-/** Sets the columns that `refreshState` returns values for. */
+/** Sets the columns for `refreshState`. */
 export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?, thumbprint = ?, used_at = ?,
   refresh_generation = COALESCE(refresh_generation, 0) + 1,
   expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,

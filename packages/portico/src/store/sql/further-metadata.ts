@@ -2,10 +2,7 @@ import { getDialect, type Database, type Migration, type SqlConnection } from '@
 import type { Batch } from '../batches.ts';
 import { placeholders } from './statements.ts';
 
-/**
- * The values of client metadata fields that features add, as JSON: a list of strings for each
- * field.
- */
+/** The client metadata fields of features, as JSON: a list of strings for each field. */
 const table: Migration = {
   name: 'oauth_server_client_metadata_0001_table',
   async up({ change, types }) {
@@ -17,23 +14,19 @@ const table: Migration = {
   },
 };
 
-/**
- * The migrations for this table, in order. A server uses them only if a feature adds client
- * metadata.
- */
+/** A server uses these migrations only if a feature adds client metadata. */
 export const furtherMetadataMigrations: readonly Migration[] = [table];
 
 /** How many clients one statement reads or writes. */
 const BATCH = 500;
-/** A string that sorts before every client id. */
+/** Sorts before every client id. */
 const FIRST = '';
 
 type Stored = Readonly<Record<string, readonly string[]>>;
 
-/** Reads and writes the table `oauth_client_metadata`. */
 export class FurtherMetadataRecords {
   readonly #database: Database;
-  /** The client id after which `removeLeft` continues. */
+  /** Where `removeLeft` continues. */
   #looked = FIRST;
 
   constructor(database: Database) {
@@ -48,7 +41,7 @@ export class FurtherMetadataRecords {
     return rows[0] === undefined ? {} : (JSON.parse(rows[0].metadata) as Stored);
   }
 
-  /** Returns the fields of these clients, by client id. Omits clients without fields. */
+  /** Returns the fields by client id. Omits clients without fields. */
   async findAll(
     clientIds: readonly string[],
     connection: SqlConnection = this.#database,
@@ -68,8 +61,8 @@ export class FurtherMetadataRecords {
   }
 
   /**
-   * Reads the next `limit` rows, and removes those whose client no longer exists. After the last
-   * row, the next call starts again at the first one.
+   * Reads the next `limit` rows, and removes those whose client no longer exists. Starts again
+   * after the last row.
    */
   async removeLeft(limit: number): Promise<Batch> {
     const { rows } = await this.#database.execute<{ client_id: string; living: string | null }>(
@@ -85,11 +78,11 @@ export class FurtherMetadataRecords {
     return { count, more };
   }
 
-  /** Removes these rows, except rows of a client that was registered again in the meantime. */
+  /** Keeps the rows of a client that was registered again in the meantime. */
   #remove(ids: readonly string[]): Promise<number> {
     const these = `client_id IN (${placeholders(ids)})`;
     return this.#database.transaction(async (connection) => {
-      // Write first to lock the rows, so that the DELETE sees every client that wrote its row.
+      // Lock the rows with a write first. The DELETE then sees every client that wrote its row.
       await connection.execute(
         `UPDATE oauth_client_metadata SET client_id = client_id WHERE ${these}`,
         ids,
@@ -103,10 +96,7 @@ export class FurtherMetadataRecords {
     });
   }
 
-  /**
-   * Writes the fields of new clients. Removes the fields of earlier clients that had the same ids
-   * and no longer exist.
-   */
+  /** Writes the fields of new clients. Removes those of earlier clients that had the same ids. */
   async writeNew(
     connection: SqlConnection,
     clients: readonly (readonly [clientId: string, fields: Stored])[],
@@ -128,10 +118,10 @@ export class FurtherMetadataRecords {
     }
   }
 
-  /** Writes these fields in the caller's transaction. The client's other fields do not change. */
+  /** Writes these fields in the caller's transaction. The other fields stay the same. */
   async write(connection: SqlConnection, clientId: string, fields: Stored): Promise<void> {
     const row = 'oauth_client_metadata (client_id, metadata) VALUES (?, ?)';
-    // Write first to lock the row, so that the following read sees the latest fields.
+    // Lock the row with a write first. The read then sees the latest fields.
     const claim = getDialect(this.#database).insertIfNone(row, '(client_id)');
     await connection.execute(claim, [clientId, '{}']);
     await connection.execute(

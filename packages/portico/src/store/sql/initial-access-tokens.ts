@@ -2,10 +2,7 @@ import type { Database, SqlConnection } from '@portico/sql';
 import type { InitialAccessToken } from '../client.ts';
 import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
 
-/**
- * Reads and writes the tokens that let clients register themselves (RFC 7591), in
- * `oauth_initial_access_tokens`.
- */
+/** Reads and writes the tokens that let clients register themselves (RFC 7591). */
 export class InitialAccessTokenRecords {
   readonly #database: Database;
 
@@ -22,7 +19,6 @@ export class InitialAccessTokenRecords {
     );
   }
 
-  /** Returns the token, or null if it is unknown. */
   async findInitialAccessToken(tokenHash: string): Promise<InitialAccessToken | null> {
     const { rows } = await this.#database.execute<TokenRow>(
       `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE token_hash = ?`,
@@ -31,7 +27,7 @@ export class InitialAccessTokenRecords {
     return rows[0] === undefined ? null : toToken(rows[0]);
   }
 
-  /** Returns all stored tokens, oldest first. */
+  /** Oldest first. */
   async listInitialAccessTokens(): Promise<readonly InitialAccessToken[]> {
     const { rows } = await this.#database.execute<TokenRow>(
       `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE id <> ? ORDER BY ` +
@@ -41,7 +37,7 @@ export class InitialAccessTokenRecords {
     return rows.map(toToken);
   }
 
-  /** Deletes the token. Returns false if it is unknown. */
+  /** Returns false if the token is unknown. */
   async deleteInitialAccessToken(id: string): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'DELETE FROM oauth_initial_access_tokens WHERE id = ? AND id <> ?',
@@ -51,7 +47,7 @@ export class InitialAccessTokenRecords {
   }
 }
 
-/** Counts one use of the token. Returns false if the token has no uses left or has expired. */
+/** Returns false if the token has no uses left or has expired. */
 export async function spendInitialAccessToken(
   connection: SqlConnection,
   tokenHash: string,

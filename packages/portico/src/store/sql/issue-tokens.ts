@@ -4,23 +4,17 @@ import { ACCESS_TOKEN_BLOCKER, ACCESS_TOKEN_COLUMNS, accessTokenValues } from '.
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
 import { settleInsert } from './lost-insert.ts';
 
-/**
- * The use of a code or refresh token. The UPDATE changes the authorization's row, which prevents a
- * second use of the code or token.
- */
+/** The UPDATE changes the authorization's row. This prevents a second use of the code or token. */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;
   /** The values for the UPDATE. */
   readonly claim: readonly SqlParameter[];
-  /**
-   * Returns the reason why no tokens were issued. Called if the UPDATE did not find the row in the
-   * required state.
-   */
+  /** Returns why no tokens were issued, if the row was not in the required state. */
   readonly otherwise: () => Promise<GrantRefusal>;
 }
 
 /**
- * Combines this UPDATE, which marks a code or refresh token as used, with the INSERT for its access
+ * Combines an UPDATE that marks a code or refresh token as used with the INSERT for its access
  * token.
  */
 export function usingGrant(database: Database, claim: string): ClaimAndInsert {
@@ -28,7 +22,7 @@ export function usingGrant(database: Database, claim: string): ClaimAndInsert {
 }
 
 /**
- * Marks a code or refresh token as used and inserts the access token, or does neither. Only this
+ * Marks a code or refresh token as used and inserts the access token, or does neither. No other
  * function issues tokens for a code or refresh token.
  */
 export async function issueTokens(
@@ -41,8 +35,8 @@ export async function issueTokens(
   const owner = { clientId: family.clientId, familyId: family.id, audience: null };
   const insert = accessTokenValues(owner, accessToken, now);
   let isUnsettled = false;
-  // The connection was lost. If the code or token was marked as used, the client must receive its
-  // tokens. Find out whether the access token was inserted. If not, prevent a later insert.
+  // The connection was lost. If the code or token was marked as used, the client must get its
+  // tokens. If the access token was not inserted, prevent a later insert.
   const tookEffect = async () => {
     isUnsettled = true;
     const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);
@@ -65,9 +59,8 @@ export async function issueTokens(
 }
 
 /**
- * Returns whether the authorization is active and this is its current refresh token. If not,
- * another process may already have sent a response, and the client uses the tokens in that
- * response.
+ * Returns true if the authorization is active and this is its current refresh token. If not,
+ * another process may have sent a response, and the client uses the tokens in that one.
  */
 async function isLastWord(
   database: Database,

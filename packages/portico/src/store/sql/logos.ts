@@ -1,7 +1,7 @@
 import type { SqlConnection } from '@portico/sql';
 import type { ClientLogo } from '../client.ts';
 
-/** Replaces the client's logo. Runs in the transaction that inserts or changes the client's row. */
+/** Runs in the transaction that writes the client's row. */
 export async function replaceLogo(
   connection: SqlConnection,
   clientId: string,

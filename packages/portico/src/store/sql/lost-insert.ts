@@ -1,13 +1,12 @@
 import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 
 /**
- * Statements that find out whether a lost INSERT added its row (decision 9). If the row does not
- * exist, a blocking row with the same key is inserted. If the lost INSERT then runs, it fails
- * because its key is taken.
+ * Statements that find out whether a lost INSERT added its row (decision 9). If not, they insert a
+ * blocking row with the same key. The lost INSERT then fails if it runs later.
  */
 export interface BlockingRow {
   readonly insert: string;
-  /** The number of time columns in the blocking row. They are all set to the time of the insert. */
+  /** The number of time columns. All of them get the time of the insert. */
   readonly times: number;
   /**
    * Finds the lost statement's row by its key and its hash. A blocking row has an empty hash or
@@ -17,8 +16,8 @@ export interface BlockingRow {
 }
 
 /**
- * Describes a table's blocking row. `columns` lists its columns, `id` first. The names of time
- * columns end in `_at` or `_after`. All other columns get an empty string.
+ * Describes a table's blocking row. `columns` starts with `id`. The names of time columns end in
+ * `_at` or `_after`. All other columns get an empty string.
  */
 export function blockingRow(table: string, columns: string, hashColumn: string): BlockingRow {
   const isTime = (name: string) => /_(?:at|after)$/.test(name);
@@ -31,14 +30,15 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
 }
 
 /**
- * Returns whether the row with this key and hash was inserted. If not, inserts a blocking row, so
+ * Returns true if the row with this key and hash was inserted. If not, inserts a blocking row, so
  * that the lost INSERT cannot add the row later.
  *
- * On every engine, inserting the blocking row waits until all other transactions with this key have
- * ended. If the row exists, this function writes it again. This way, `true` is never read from an
- * outdated standby, and PostgreSQL responds only after its standbys have the row. On PostgreSQL,
- * each attempt waits only briefly before the transaction is repeated, so that other work can use
- * the connection in between.
+ * On every engine, this insert waits until all other transactions with this key have ended. On
+ * PostgreSQL, each attempt waits only briefly. Other work can then use the connection before the
+ * next attempt.
+ *
+ * An existing row is written again. So `true` never comes from an outdated standby, and PostgreSQL
+ * responds only after its standbys have the row.
  */
 export function settleInsert(
   database: Database,
@@ -54,9 +54,7 @@ export function settleInsert(
   });
 }
 
-/**
- * Inserts a blocking row with this key. If the key is taken, rewrites the existing row unchanged.
- */
+/** If the key is taken, writes the existing row again. */
 export async function blockInsert(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },
   { insert, times }: BlockingRow,

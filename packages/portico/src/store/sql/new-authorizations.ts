@@ -30,9 +30,10 @@ export class NewAuthorizations {
   /**
    * Runs the UPDATE with these values and inserts the authorization with its code, or does neither.
    * Returns false if the UPDATE changed no row, if a condition is not met, or if a feature has
-   * blocked this authorization, for example because the session has ended. Even then, the consent
-   * request in `conditions.question` may have been answered, so that a form is never accepted
-   * twice.
+   * blocked this authorization. For example, the session may have ended.
+   *
+   * Even then, the consent request in `conditions.question` may have been answered, so that a form
+   * is never accepted twice.
    */
   async begin(
     claim: readonly SqlParameter[],
@@ -61,30 +62,29 @@ export class NewAuthorizations {
     try {
       return await claimThenInsert(this.#database, this.#statements, parameters);
     } catch (error) {
-      // After a lost commit, the row that blocks the authorization may come from `settleInsert`.
+      // After a lost commit, `settleInsert` may have written the row that blocks the authorization.
       if (isLost || this.#database.isUnavailable(error)) throw error;
       if (await this.#isBlocked(family.id)) return false;
       throw error;
     }
   }
 
-  /** Whether the row of this authorization only blocks its insert. */
   async #isBlocked(id: string): Promise<boolean> {
     return (await this.#database.execute(FIND_BLOCKER, [id])).rows.length > 0;
   }
 }
 
-/** The conditions that must still be met when the authorization is written. */
+/** What must still be true when the authorization is written. */
 export interface BeginningConditions {
   /**
-   * An earlier authorization that must be active and still cover the new authorization. The earlier
-   * authorization cannot be revoked during this transaction.
+   * An earlier authorization that must be active and still cover the new one. It cannot be revoked
+   * during this transaction.
    */
   readonly prior?: PriorAuthorization | null;
   /**
-   * The hash of a stored consent request that must still be waiting. This transaction answers it.
-   * An operation that ends the user's requests therefore either ends this request first, or finds
-   * the new authorization.
+   * The hash of a consent request that must still be waiting. This transaction answers it. An
+   * operation that ends the user's requests either ends this one first, or finds the new
+   * authorization.
    */
   readonly question?: string | null;
 }
@@ -102,17 +102,16 @@ async function answerQuestion(connection: SqlConnection, idHash: string): Promis
   return (await connection.execute(ANSWER_QUESTION, [idHash])).affected === 1;
 }
 
-/** Finds a row that `FAMILY_BLOCKER` describes. Only such a row has no client. */
+/** Finds a row of `FAMILY_BLOCKER`. Only such a row has no client. */
 const FIND_BLOCKER = "SELECT 1 FROM oauth_families WHERE id = ? AND client_id = ''";
 
 const ANSWER_QUESTION = `UPDATE oauth_consent_requests SET outcome = 'allowed'
   WHERE id_hash = ? AND outcome IS NULL`;
 
 /**
- * Locks the earlier authorization with a write. A read is not enough: on some engines a read takes
- * no lock, and on others it fixes a snapshot. The write must change a value, because Galera detects
- * conflicts between nodes only by changed rows. The new value keeps the row one millisecond longer
- * and changes nothing else.
+ * Locks the earlier authorization with a write. A read takes no lock on some engines, and fixes a
+ * snapshot on others. The write must change a value: Galera detects conflicts between nodes only by
+ * changed rows. It only keeps the row one millisecond longer.
  */
 const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after + 1
   WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;

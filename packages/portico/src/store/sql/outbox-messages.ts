@@ -1,9 +1,9 @@
 import type { Database, SqlConnection, SqlParameter } from '@portico/sql';
 import { placeholders } from './statements.ts';
 
-/** How long undelivered messages are kept, in milliseconds. */
+/** In milliseconds. */
 export const KEPT_UNDELIVERED = 7 * 86_400_000;
-/** How many undelivered messages are kept for one receiver. */
+/** For one receiver. */
 const MOST_UNDELIVERED = 1000;
 
 /** A message without its payload. */
@@ -18,7 +18,6 @@ export interface OutboxRow {
   readonly undeliveredAt: number | null;
 }
 
-/** A message to deliver. */
 export interface QueuedMessage extends OutboxRow {
   readonly payload: string;
 }
@@ -35,7 +34,6 @@ export interface OutboxSelection {
   readonly state?: keyof typeof STATES;
 }
 
-/** Reads and writes the messages in the outbox. */
 export class OutboxMessages {
   readonly #database: Database;
 
@@ -43,7 +41,7 @@ export class OutboxMessages {
     this.#database = database;
   }
 
-  /** Returns the next messages for a receiver, in order. */
+  /** In order. */
   async next(receiverId: string, limit: number): Promise<readonly QueuedMessage[]> {
     const { rows } = await this.#database.execute<Row>(
       `SELECT ${COLUMNS}, payload FROM oauth_outbox_messages
@@ -53,7 +51,7 @@ export class OutboxMessages {
     return rows.map((row) => ({ ...toOutboxRow(row), payload: row.payload }));
   }
 
-  /** Returns the messages that match the selection, newest first. */
+  /** Newest first. */
   async list(
     selection: OutboxSelection,
     before: string | null,
@@ -68,12 +66,11 @@ export class OutboxMessages {
     return rows.map(toOutboxRow);
   }
 
-  /** Removes a message that was delivered. */
   async removeDelivered(receiverId: string, id: string): Promise<void> {
     await this.#database.transaction((connection) => removeOne(connection, { id, receiverId }));
   }
 
-  /** Removes messages, even if they are still waiting. Returns the number of removed messages. */
+  /** Removes messages, even waiting ones. Returns their number. */
   async remove(ids: readonly string[]): Promise<number> {
     const found = await this.#find(ids);
     return this.#database.transaction(async (connection) => {
@@ -84,8 +81,7 @@ export class OutboxMessages {
   }
 
   /**
-   * Marks a message as undelivered. The server does not send it again until an operator restores
-   * it.
+   * Marks a message as undelivered. The server sends it again only after an operator restores it.
    */
   async setAside(receiverId: string, id: string, reason: string, now: number): Promise<void> {
     await this.#database.transaction(async (connection) => {
@@ -102,7 +98,7 @@ export class OutboxMessages {
 
   /**
    * Moves undelivered messages back to the queue, where they wait until `expiresAt` at the latest.
-   * Returns the number of messages that it moved.
+   * Returns their number.
    */
   async restore(ids: readonly string[], now: number, expiresAt: number): Promise<number> {
     const found = await this.#find(ids);
@@ -123,9 +119,8 @@ export class OutboxMessages {
   }
 
   /**
-   * Removes at most `limit` messages whose time `prune_after` has passed: a week after the message
-   * was marked as undelivered, or else a week after it expired. Returns the number of removed
-   * messages.
+   * Removes at most `limit` messages whose `prune_after` has passed: a week after the message was
+   * marked as undelivered, or after it expired. Returns their number.
    */
   async removeOld(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
@@ -165,7 +160,7 @@ export class OutboxMessages {
     await this.remove(oldest.rows.map(({ id }) => id));
   }
 
-  /** Returns these messages with their receivers, ordered by message id. */
+  /** Ordered by message id. */
   async #find(ids: readonly string[]): Promise<readonly Place[]> {
     if (ids.length === 0) return [];
     const { rows } = await this.#database.execute<{ id: string; receiver_id: string }>(
@@ -195,7 +190,7 @@ interface Row {
 }
 
 const COLUMNS = 'id, kind, receiver, attempts, reason, created_at, expires_at, undelivered_at';
-/** A string that sorts after every id. */
+/** Sorts after every id. */
 const BEHIND_ALL = 'g';
 const SET_ASIDE = 'waiting = waiting - 1, undelivered = undelivered + 1';
 const RESTORE = `due_at = CASE WHEN holder IS NULL THEN ? ELSE due_at END,
@@ -209,8 +204,7 @@ function toOutboxRow(row: Row): OutboxRow {
 
 /**
  * Removes one message and decreases the counter of its state. An operator may discard a message
- * during its delivery. Only the statement that removes the row changes a counter, so the message is
- * counted once.
+ * during its delivery. Only the statement that removes the row changes the counter.
  */
 async function removeOne(connection: SqlConnection, { id, receiverId }: Place): Promise<boolean> {
   for (const state of ['waiting', 'undelivered'] as const) {
@@ -225,10 +219,7 @@ async function removeOne(connection: SqlConnection, { id, receiverId }: Place): 
   return false;
 }
 
-/**
- * Removes a waiting message without changing the counters. Returns false if the message is not
- * waiting.
- */
+/** Leaves the counters as they are. Returns false if the message is not waiting. */
 export async function removeWaiting(connection: SqlConnection, id: string): Promise<boolean> {
   const statement = `DELETE FROM oauth_outbox_messages WHERE id = ? AND ${STATES.waiting}`;
   return (await connection.execute(statement, [id])).affected === 1;

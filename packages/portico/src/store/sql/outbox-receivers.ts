@@ -3,48 +3,40 @@ import { orderedIdentifier, tokenHash } from '../../crypto.ts';
 import { removeWaiting } from './outbox-messages.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** A time that is never reached. Receivers without a due delivery have this due time. */
+/** The due time of receivers without a due delivery. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-/**
- * How long a receiver that has no messages is kept after its last message was added, in
- * milliseconds.
- */
+/** How long a receiver without messages is kept after its last message, in milliseconds. */
 const KEPT = 30 * 86_400_000;
-/** How many receivers with dropped messages are shown. */
 const SHOWN = 50;
 
-/** A receiver that only this process may deliver to until the lease ends. */
+/** Until the lease ends, only this process may deliver to the receiver. */
 export interface Lease {
   readonly id: string;
   readonly kind: string;
-  /** A random name for this lease. */
   readonly holder: string;
-  /** The number of attempts that have failed in a row. */
+  /** The number of failed attempts in a row. */
   readonly failures: number;
 }
 
-/** The result of delivering to a receiver during a lease. */
 export interface TurnEnd extends LeaseEnd {
-  /** The id of the last message if it was delivered and its row must be removed. Otherwise null. */
+  /** The id of the last message if it was delivered. Its row must be removed. */
   readonly delivered: string | null;
 }
 
 interface LeaseEnd {
-  /** When the next delivery may start, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly dueAt: number;
   readonly isTroubled: boolean;
 }
 
-/** A message whose delivery failed. */
 export interface FailedMessage {
   /** The message's id. */
   readonly message: string;
   readonly reason: string;
-  /** Whether to move the message behind the receiver's other messages. */
+  /** True to move the message behind the receiver's other messages. */
   readonly isLast: boolean;
 }
 
-/** A message to add. */
 export interface AddedMessage {
   readonly kind: string;
   readonly receiver: string;
@@ -59,26 +51,15 @@ interface DueRow {
   readonly failures: number;
 }
 
-/**
- * The number of messages of one kind that were dropped for a receiver because too many messages
- * were waiting for it.
- */
+/** How many messages of one kind were dropped for a receiver: too many were waiting. */
 export interface DroppedMessages {
-  /** The kind of messages. */
   readonly kind: string;
-  /** The receiver of the messages. */
   readonly receiver: string;
-  /**
-   * The number of messages that have been dropped since an operator last discarded the receiver's
-   * messages.
-   */
+  /** Since an operator last discarded the receiver's messages. */
   readonly dropped: number;
 }
 
-/**
- * Reads and writes the receivers in the outbox. Each row records which process delivers to the
- * receiver, and when.
- */
+/** Each row records which process delivers to the receiver, and when. */
 export class OutboxReceivers {
   readonly #database: Database;
 
@@ -87,9 +68,9 @@ export class OutboxReceivers {
   }
 
   /**
-   * Adds a message in the caller's transaction. Writes the receiver's row first, so that messages
-   * are numbered in the order of their commits. If `most` messages are already waiting for the
-   * receiver, counts this message as dropped and returns false.
+   * Adds a message in the caller's transaction. If `most` messages are already waiting, counts this
+   * one as dropped and returns false. Writes the receiver's row first, so that messages are
+   * numbered in the order of their commits.
    */
   async add(
     connection: SqlConnection,
@@ -122,10 +103,9 @@ export class OutboxReceivers {
   }
 
   /**
-   * Takes a lease on at most `limit` receivers of these kinds whose delivery is due, longest
-   * waiting first. The lease moves `due_at`, so that no other process can take the receiver until
-   * the lease ends. Skips receivers that another transaction is adding messages for, so that this
-   * call does not wait.
+   * Takes a lease on at most `limit` receivers with a due delivery, longest waiting first. The
+   * lease moves `due_at`, so that no other process takes the receiver. Never waits: skips receivers
+   * that another transaction is adding messages for.
    */
   async claim(
     kinds: readonly string[],
@@ -137,7 +117,7 @@ export class OutboxReceivers {
       WHERE is_troubled = ? AND due_at <= ? AND kind IN (${placeholders(kinds)})
       ORDER BY is_troubled, due_at LIMIT ${limit}`;
     const parameters = [isTroubled ? 1 : 0, now, ...kinds];
-    // Search first without a transaction, because most searches find nothing.
+    // Search without a transaction first: most searches find nothing.
     if ((await this.#database.execute(due, parameters)).rows.length === 0) return [];
     const { lockingUnlocked } = getDialect(this.#database);
     return this.#database.transaction(async (connection) => {
@@ -148,7 +128,7 @@ export class OutboxReceivers {
     });
   }
 
-  /** Extends a lease. Returns false if the lease has ended. */
+  /** Returns false if the lease has ended. */
   async renew({ id, holder }: Lease, now: number, until: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'UPDATE oauth_outbox_receivers SET due_at = ? WHERE id = ? AND holder = ? AND due_at > ?',
@@ -157,7 +137,7 @@ export class OutboxReceivers {
     return affected === 1;
   }
 
-  /** Ends a lease after deliveries. Removes the last delivered message in the same transaction. */
+  /** Ends a lease. Removes the last delivered message in the same transaction. */
   async release(lease: Lease, { dueAt, isTroubled, delivered }: TurnEnd): Promise<void> {
     await this.#database.transaction(async (connection) => {
       const isRemoved = delivered !== null && (await removeWaiting(connection, delivered));
@@ -168,8 +148,7 @@ export class OutboxReceivers {
   }
 
   /**
-   * Ends a lease after a failed attempt. If `isLast` is true, moves the message behind the
-   * receiver's other messages.
+   * Ends a lease after a failed attempt. If `isLast` is true, moves the message behind the others.
    */
   async fail(
     lease: Lease,
@@ -190,7 +169,7 @@ export class OutboxReceivers {
     });
   }
 
-  /** Makes waiting deliveries due immediately, even if earlier attempts failed. */
+  /** Makes waiting deliveries due now, even after failed attempts. */
   async hurry(receiver: string | null, now: number): Promise<void> {
     const which = receiver === null ? '' : ' AND receiver = ?';
     await this.#database.execute(
@@ -212,10 +191,7 @@ export class OutboxReceivers {
     }));
   }
 
-  /**
-   * Resets the number of dropped messages. Call this after an operator has discarded the receiver's
-   * messages.
-   */
+  /** Call this after an operator has discarded the receiver's messages. */
   async forgetDropped(receiver: string | null): Promise<void> {
     const which = receiver === null ? '' : ' AND receiver = ?';
     await this.#database.execute(
@@ -225,8 +201,8 @@ export class OutboxReceivers {
   }
 
   /**
-   * Removes receivers that have no messages and got their last message more than a month ago.
-   * Returns the number of removed receivers.
+   * Removes receivers without messages whose last message is more than a month old. Returns their
+   * number.
    */
   async removeIdle(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
@@ -249,16 +225,16 @@ const MESSAGE = insertInto(
   'oauth_outbox_messages',
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
 );
-// MySQL assigns from left to right, so the columns that depend on `waiting` are set before
-// `waiting`. While a process has a lease, a new message does not change `due_at`.
+// MySQL assigns from left to right. So `waiting` comes after the columns that depend on it. During
+// a lease, a new message does not change `due_at`.
 const COUNT = `UPDATE oauth_outbox_receivers SET
     due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
 /**
- * Added to the number of a message that moves behind the other messages. It is larger than the
- * number of any message that has not been moved.
+ * Added to the number of a message that moves behind the others. No message that has not been moved
+ * has a number this large.
  */
 const BEHIND = 2 ** 50;
 const NEXT_NUMBER = 'UPDATE oauth_outbox_receivers SET last_number = last_number + 1 WHERE id = ?';
@@ -279,9 +255,10 @@ interface Ended extends LeaseEnd {
 }
 
 /**
- * Ends a lease and counts the waiting messages. The first statement locks the row, so that no
- * message is added before the count is written. A count that is too high would make the receiver
- * due again without a message. Returns false and counts nothing if the lease had already ended.
+ * Ends a lease and counts the waiting messages. Returns false if the lease had already ended.
+ *
+ * The first statement locks the row, so that no message is added before the count is written. With
+ * a count that is too high, the receiver would be due again without a message.
  */
 async function end(
   connection: SqlConnection,

@@ -18,7 +18,7 @@ import {
 } from './family-rows.ts';
 import { issueTokens, usingGrant, type GrantUse } from './issue-tokens.ts';
 
-/** Reads and writes each authorization's current refresh token, in columns of `oauth_families`. */
+/** Reads and writes current refresh tokens, in columns of `oauth_families`. */
 export class RefreshTokenRecords {
   readonly #database: Database;
   readonly #authorizations: AuthorizationRecords;
@@ -33,9 +33,8 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Returns the refresh token, even if it was used. Returns null if it is unknown. Only the refresh
-   * tokens of an authorization contain its mark. A token that contains the mark but is not the
-   * current token has therefore been used.
+   * Returns the refresh token, even if it was used. Only the authorization's own refresh tokens
+   * contain its mark. So a token with this mark that is not the current one was used.
    */
   async findRefreshToken(offered: OfferedRefreshToken): Promise<RefreshToken | null> {
     const row = await findGrantRow(this.#database, offered);
@@ -43,11 +42,11 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Marks the token as used and issues new tokens, or does neither. If the token was used before,
-   * revokes the authorization.
+   * Marks the token as used and issues new tokens, or does neither. A second use revokes the
+   * authorization.
    *
-   * `sealed` is an encrypted response that replaces the stored response. If `sealed` is set, a
-   * second use returns `taken` and revokes nothing.
+   * `sealed` is an encrypted response that replaces the stored one. With it, a second use returns
+   * `taken` and revokes nothing.
    */
   rotateRefreshToken(
     token: StoredGrant,
@@ -74,9 +73,8 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Returns the stored response to the authorization's last refresh, after making sure that the
-   * refresh is durable. Returns null if no response is stored, or if the authorization is revoked
-   * (decision 37).
+   * Returns the response to the last refresh, after making sure that the refresh is durable.
+   * Returns null if no response is stored, or if the authorization is revoked (decision 37).
    */
   async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
     const statement = getDialect(this.#database).readsAreForGood
@@ -104,7 +102,7 @@ const READ_ANSWER = `SELECT ${ANSWER_COLUMNS} FROM oauth_families WHERE id = ? A
 
 /**
  * Reads the response with an UPDATE. The database confirms an UPDATE only after its standbys have
- * it, so a failover cannot lose the refresh that issued the tokens in the response.
+ * it. A failover can then not lose the refresh that issued these tokens.
  */
 const READ_ANSWER_BY_WRITING =
   'UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL ' +

@@ -7,7 +7,6 @@ export interface SingleUse {
   readonly expiresAt: number;
 }
 
-/** Records uses of single-use values (`oauth_single_uses`). */
 export class SingleUseRecords {
   readonly #database: Database;
 
@@ -16,13 +15,12 @@ export class SingleUseRecords {
   }
 
   /**
-   * Records a use durably. Returns false if any process has already recorded this value. The row is
-   * kept at least until the value expires. Throws if the result is unknown. The caller must then
-   * reject the value.
+   * Records a use durably. Returns false if any process has recorded this value before. The row
+   * stays at least until the value expires. Throws if the result is unknown. The caller must then
+   * refuse the value.
    */
   claimSingleUse({ hash, expiresAt }: SingleUse): Promise<boolean> {
-    // The inserted row marks the value as used. Of several simultaneous inserts, on any node, only
-    // one succeeds.
+    // Of several simultaneous inserts, on any node, only one succeeds.
     return insertIfNone(this.#database, ROW, '(hash)', [hash, expiresAt]);
   }
 }

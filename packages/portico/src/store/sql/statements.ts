@@ -1,7 +1,5 @@
 import { type Database, getDialect, type SqlConnection, type SqlParameter } from '@portico/sql';
 
-/** Whether a row with this value exists. */
-
 export async function exists(
   connection: SqlConnection,
   table: string,
@@ -12,7 +10,7 @@ export async function exists(
   return rows.length > 0;
 }
 
-/** Returns a statement that inserts a row with these columns, for example `id, scope`. */
+/** `columns` is a list, for example `id, scope`. */
 export function insertInto(table: string, columns: string): string {
   return `INSERT INTO ${table} (${columns}) VALUES (${columns.replaceAll(/\w+/g, '?')})`;
 }
@@ -31,8 +29,8 @@ export function words(text: string): string[] {
 }
 
 /**
- * Makes an earlier revocation durable. Call this if a statement found no row to revoke. On engines
- * whose reads may return data that is not durable yet, writes the revocation again unchanged.
+ * Makes an earlier revocation durable. Call this if a statement found no row to revoke. If the
+ * engine's reads may return data that is not durable yet, writes the revocation again.
  */
 export async function confirmRevocation(
   database: Database,
@@ -44,7 +42,7 @@ export async function confirmRevocation(
   await database.execute(`UPDATE ${table} SET revoked_at = revoked_at WHERE ${where}`, parameters);
 }
 
-/** A condition on a row, for example `['expires_at', '< ?', [now]]`. */
+/** For example `['expires_at', '< ?', [now]]`. */
 export type Condition = readonly [
   column: string,
   test: string,
@@ -52,10 +50,10 @@ export type Condition = readonly [
 ];
 
 /**
- * Returns the keys of at most `limit` rows that match the condition, ordered by the condition's
- * column. Do not remove this order. PostgreSQL plans the statement without its values and expects
- * that a third of the table matches. Without the order, it would read the whole table instead of
- * the index.
+ * Returns the keys of at most `limit` matching rows, in the order of the condition's column.
+ *
+ * Do not remove this order. PostgreSQL plans the statement without its values and expects that a
+ * third of the table matches. Without the order, it would read the whole table and not the index.
  */
 export async function keysWhere(
   connection: SqlConnection,
@@ -72,8 +70,8 @@ export async function keysWhere(
 }
 
 /**
- * Removes at most `limit` matching rows. Reads the keys first and removes rows by key, because not
- * every engine supports DELETE with a limit.
+ * Removes at most `limit` matching rows. Not every engine has DELETE with a limit, so this reads
+ * the keys first.
  */
 export async function removeWhere(
   connection: SqlConnection,
@@ -89,10 +87,7 @@ export async function removeWhere(
   );
 }
 
-/**
- * Removes the rows with these keys if they still match the condition. Returns the number of removed
- * rows.
- */
+/** Removes the rows that still match the condition. Returns their number. */
 export async function removeKeys(
   connection: SqlConnection,
   [table, key]: readonly [table: string, key: string],
@@ -105,9 +100,8 @@ export async function removeKeys(
 }
 
 /**
- * Reads the first `limit` rows after this key. Ends each row that has no outcome yet by setting its
- * outcome to `void`. Returns the number of rows that it ended, and the last key that it read. The
- * key is null if there are no more rows.
+ * Reads the first `limit` rows after this key, and sets the outcome of open ones to `void`. Returns
+ * their number, and the last key read. The key is null at the end.
  */
 export async function voidOpen(
   connection: SqlConnection,

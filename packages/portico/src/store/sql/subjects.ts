@@ -9,12 +9,12 @@ export class SubjectRecords {
     this.#database = database;
   }
 
-  /** Returns the person's subject. If the person has no subject, stores and returns `candidate`. */
+  /** Stores and returns `candidate` if the person has no subject. */
   async assignSubject(person: PersonReference, candidate: string): Promise<string> {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
-    // Return the candidate without reading it again. If the person is erased at the same time, the
-    // subject and the consent that needs it are removed together.
+    // Do not read the candidate again. If the person is erased now, the subject and the consent
+    // that needs it are removed together.
     if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
     const subject = await this.findSubject(person);
     if (subject === null)
@@ -22,7 +22,6 @@ export class SubjectRecords {
     return subject;
   }
 
-  /** Returns the person's subject, or null if the person has none. */
   async findSubject({ provider, id }: PersonReference): Promise<string | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? ' +
@@ -33,7 +32,6 @@ export class SubjectRecords {
     return exact?.subject ?? null;
   }
 
-  /** Returns the person with this subject, or null if no person has it. */
   async findPersonOfSubject(subject: string): Promise<PersonReference | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE subject = ?',
@@ -43,15 +41,11 @@ export class SubjectRecords {
     return exact === undefined ? null : { provider: exact.user_provider, id: exact.user_id };
   }
 
-  /**
-   * Assigns this subject to the person, unless the person already has one or the subject is taken.
-   * Returns whether it was assigned.
-   */
+  /** Returns false if the person already has a subject, or if this one is taken. */
   insertSubject(person: PersonReference, subject: string): Promise<boolean> {
     return this.#insert(person, subject, '');
   }
 
-  /** Returns whether this person has a subject. */
   async hasSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { rows } = await this.#database.execute(`SELECT 1 FROM oauth_subjects ${OF_PERSON}`, [
       provider,
@@ -61,8 +55,8 @@ export class SubjectRecords {
   }
 
   /**
-   * Removes the person's subject. When the person next needs a subject, the server assigns a new
-   * one. Returns false if the person had none.
+   * The server assigns a new subject when the person next needs one. Returns false if there was
+   * none.
    */
   async forgetSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { affected } = await this.#database.execute(`DELETE FROM oauth_subjects ${OF_PERSON}`, [
@@ -72,10 +66,7 @@ export class SubjectRecords {
     return affected > 0;
   }
 
-  /**
-   * Inserts the row unless a row with the same key exists. `key` names the columns to compare. With
-   * `''`, all keys of the table are compared.
-   */
+  /** `key` names the columns to compare. With `''`, all keys of the table are compared. */
   #insert({ provider, id }: PersonReference, subject: string, key: string): Promise<boolean> {
     const row = 'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)';
     return insertIfNone(this.#database, row, key, [provider, id, subject]);

@@ -12,9 +12,9 @@ import {
 } from './statements.ts';
 
 /**
- * Reads and writes `oauth_waiting_requests`: pushed requests, and requests that are too long for a
- * cookie and wait for the user to sign in. The row `BUDGET_ROW` is not a request. Requests of zero
- * bytes use no part of the budget.
+ * Reads and writes pushed requests, and requests that are too long for a cookie
+ * (`oauth_waiting_requests`). `BUDGET_ROW` is not a request. Requests of zero bytes use no part of
+ * the budget.
  */
 export class WaitingRequestRecords {
   readonly #database: Database;
@@ -24,10 +24,12 @@ export class WaitingRequestRecords {
   }
 
   /**
-   * Stores the request within the budget. If the request does not fit, removes the oldest requests
-   * of the network that uses the most bytes. This happens only if that network uses more bytes than
-   * this request's network would use with this request. Returns false if the request still does not
-   * fit. Without a budget, always stores the request and counts zero bytes for it.
+   * Stores the request within the budget. Returns false if it does not fit.
+   *
+   * To make room, removes the oldest requests of the network with the most bytes. This network must
+   * use more bytes than the new request's network would use afterwards.
+   *
+   * Without a budget, always stores the request and counts zero bytes.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -38,7 +40,7 @@ export class WaitingRequestRecords {
       await insertWaiting(this.#database, request, 0);
       return true;
     }
-    // Check this before any write, so that refusing a network that has reached its limit is cheap.
+    // Check this before any write. It makes refusing a network at its limit cheap.
     const { rows } = await this.#database.execute<{ held: number | string | null }>(
       'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND ' +
         'expires_at > ?',
@@ -52,7 +54,7 @@ export class WaitingRequestRecords {
     );
   }
 
-  /** Returns a waiting request's parameters, or null if the request is unknown or has expired. */
+  /** Returns the parameters, or null if the request is unknown or has expired. */
   async findWaitingRequest(secretHash: string, now: number): Promise<string | null> {
     const { rows } = await this.#database.execute<{ parameters: string }>(
       'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ' +
@@ -70,8 +72,8 @@ export class WaitingRequestRecords {
   }
 
   /**
-   * Removes the first `limit` requests after this key. Returns the number of removed requests, and
-   * the last key that it read. The key is null if there are no more requests.
+   * Removes the first `limit` requests after this key. Returns their number, and the last key read.
+   * The key is null at the end.
    */
   async endWaitingRequests(
     after: string,
@@ -86,13 +88,13 @@ export class WaitingRequestRecords {
 
 const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
 /**
- * The maximum number of expired rows that each new request removes. A request adds only one row, so
- * expired rows do not accumulate.
+ * How many expired rows each new request removes at most. A request adds only one row, so expired
+ * rows do not accumulate.
  */
 const REMOVED_AT_ONCE = 200;
 /**
- * The maximum number of stored requests that a new request may replace. It is enough even if the
- * longest possible request replaces the shortest possible requests.
+ * How many stored requests a new one may replace. This is enough for the longest request in place
+ * of the shortest ones.
  */
 const MOST_LEAVING = 300;
 
@@ -102,9 +104,9 @@ async function keepWaiting(
   budget: WaitingBudget,
   now: number,
 ): Promise<boolean> {
-  // First write the row `BUDGET_ROW`, which locks it. Every call does this, so no other request is
-  // added between the count and the insert. Change the row each time, because unchanged rows do not
-  // conflict across the nodes of Galera.
+  // Lock the row `BUDGET_ROW` with a write first. No other request is then added between the count
+  // and the insert. Change the row each time: unchanged rows do not conflict across the nodes of
+  // Galera.
   await connection.execute(
     'UPDATE oauth_waiting_requests SET parameters = ? WHERE secret_hash = ?',
     [request.secretHash, BUDGET_ROW],
@@ -135,7 +137,7 @@ async function keepWaiting(
   return true;
 }
 
-/** Matches requests that use a part of the budget and have not expired. */
+/** Matches requests that use the budget and have not expired. */
 const COUNTED = 'expires_at > ? AND byte_count > 0';
 
 async function insertWaiting(
