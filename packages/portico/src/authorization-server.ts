@@ -25,10 +25,7 @@ import type { Client } from './store/client.ts';
 import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ExpiringRows, PrunedRows } from './store/pruning.ts';
 
-/**
- * The members that features add to the server. To add members of your own feature, extend this
- * interface.
- */
+/** Members that features add to the server. Extend this interface for your own feature. */
 export interface FeatureMembers {
   /**
    * Manages the initial access tokens with which clients register themselves, if
@@ -40,27 +37,21 @@ export interface FeatureMembers {
 /** The authorization server that runs in your application. */
 export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /**
-   * The issuer (RFC 8414 section 2): the origin of `public_url` followed by `base_path`, without a
-   * trailing slash.
+   * The issuer (RFC 8414 section 2): the origin of `public_url` and `base_path`, without a trailing
+   * slash.
    */
   readonly issuer: string;
   /** The setting `base_path`: empty, or a path such as `/auth`. */
   readonly basePath: string;
-  /**
-   * The path prefix of the requests that reach the server: `base_path`, or empty if a proxy removes
-   * it.
-   */
+  /** The path prefix of incoming requests: `base_path`, or empty if a proxy removes it. */
   readonly mountPath: string;
   /** The validated section `oauth_server`, including default values. */
   readonly config: OAuthServerConfig;
-  /**
-   * The endpoints to mount, each with its path and methods. Handlers always return a response and
-   * never reject.
-   */
+  /** The endpoints to mount. Handlers always return a response and never reject. */
   readonly endpoints: readonly Endpoint[];
   /**
-   * The endpoints that your application's CSRF check must skip, as an object that maps each name to
-   * true. It also contains endpoints that are turned off.
+   * Maps the name of each endpoint that your CSRF check must skip to true. Includes endpoints that
+   * are turned off.
    */
   readonly csrfExemptRoutes: Readonly<Record<string, boolean>>;
   /** Registers and finds clients. */
@@ -69,14 +60,14 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * The ways in which an application can become a client without an operator. Features add them.
    */
   readonly arrivals: readonly ClientArrival[];
-  /** Whether an application can become a client without an operator. */
+  /** True if an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
-  /** Whether clients can authenticate with their own keys. */
+  /** True if clients can authenticate with their own keys. */
   readonly takesKeys: boolean;
   /** All grant types that the server offers. */
   readonly grantTypes: GrantTypes;
   /**
-   * The demands with which a client can be registered, for example that its tokens are bound to a
+   * The demands that clients can be registered with, for example that their tokens are bound to a
    * key.
    */
   readonly demands: readonly ClientDemand[];
@@ -85,8 +76,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /** Lists authorizations, and ends access. */
   readonly access: Access;
   /**
-   * Returns the current problems with this client's authentication keys. If the client publishes
-   * its keys at a URL, fetches them first. Returns an empty list for a client without keys.
+   * Returns the current problems with this client's keys. Fetches the keys first if the client
+   * publishes them at a URL. Returns an empty list for a client without keys.
    */
   clientKeyProblems(client: Client): Promise<readonly string[]>;
   /** The keys that sign ID tokens, from `key_path` and from key signers. */
@@ -106,14 +97,15 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /**
    * Ends the access of clients after sessions of your application have ended, for example at
-   * sign-out. Call this method even if `oauth_server:back_channel_logout` is off: it then has no
-   * effect, but you can turn the setting on later.
+   * sign-out. Call this method even while `oauth_server:back_channel_logout` is off. It has no
+   * effect then, but you can turn the setting on later.
    *
    * Portico notifies the clients that the person signed in to during an ended session, and ends
    * their access (docs/signing-out.md). This applies only to clients with a
-   * `backchannel_logout_uri`. Those that requested `offline_access` keep their access. Rejects if
-   * the database cannot be reached: call the method again in this case. Also rejects if the session
-   * or the person is invalid.
+   * `backchannel_logout_uri`. Clients that requested `offline_access` keep their access.
+   *
+   * Rejects if the database cannot be reached: then call the method again. Also rejects for an
+   * invalid session or person.
    *
    * @example
    * await server.sessionEnded({ session: request.session.id });
@@ -121,10 +113,11 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   sessionEnded(ended: EndedSessions): Promise<void>;
   /**
-   * Like `sessionEnded`, but runs in your own transaction, so that your change and the end of the
-   * access are stored together or not at all. After the commit, call the returned function. It
-   * writes the audit events and notifies clients immediately. Without this call, clients are
-   * notified within half a second.
+   * Like `sessionEnded`, but runs in your own transaction. Your change and the end of the access
+   * are stored together or not at all.
+   *
+   * After the commit, call the returned function. It writes the audit events and notifies clients.
+   * Without this call, clients are notified within half a second.
    *
    * @example
    * const committed = await database.transaction(async (connection) => {
@@ -134,10 +127,10 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * await committed();
    */
   sessionEndedIn(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit>;
-  /** Whether this scope is built in, or configured in `oauth_server:scopes`. */
+  /** Returns true if this scope is built in, or configured in `oauth_server:scopes`. */
   offers(scope: string): boolean;
   /**
-   * Returns those of `scopes` for which the person has the permission now. Ignores which scopes the
+   * Returns the `scopes` for which the person has the permission now. Ignores which of them the
    * person has allowed clients.
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
@@ -154,14 +147,14 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   resource(url: string): ProtectedApi;
   /**
-   * Tells the server that your application has mounted it. The mount for each framework calls this
-   * method. In development (`APP_ENV=dev`, or the option `showsDetails`), the server then emits a
-   * process warning if migrations are missing.
+   * Tells the server that your application has mounted it. Each framework's mount calls this
+   * method. In development (`APP_ENV=dev`, or the option `showsDetails`), missing migrations then
+   * cause a process warning.
    */
   mounted(): void;
   /**
-   * Removes expired rows in small batches. Calls `onBatch` after each batch with the totals so far.
-   * You can call this method while the server handles requests.
+   * Removes expired rows in small batches, even while the server handles requests. Calls `onBatch`
+   * after each batch with the totals so far.
    */
   prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
   /** The rows of features that expire. `prune` also removes them. */
@@ -170,17 +163,14 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   readonly host: CompleteHost;
   /**
    * Passes an event to the host, like the server's own events. With `oauth_server:audit:keep`, also
-   * stores the event. Never rejects. The methods of `audit` read stored events.
+   * stores it. Never rejects. The methods of `audit` read stored events.
    */
   readonly audit: ServerAudit;
-  /**
-   * How protected resources describe tokens that are bound to a key. Null if the server does not
-   * bind tokens.
-   */
+  /** Describes tokens that are bound to a key. Null if the server does not bind tokens. */
   readonly binding: BindingOffer | null;
   /**
-   * Receives the measurements of the server and of everything that is mounted with it. Null without
-   * the option `telemetry`.
+   * Receives the measurements of the server and of everything mounted with it. Null without the
+   * option `telemetry`.
    */
   readonly measuring: Measuring | null;
   /**

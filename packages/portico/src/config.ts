@@ -9,22 +9,21 @@ const required = (what: string, hint: string) => ({
     issue.input === undefined ? `is missing; ${hint}` : `must be ${what}; ${hint}`,
 });
 
-/** The schema of a setting that is either true or false. */
 export const trueOrFalse = z.boolean({ error: 'must be true or false' });
 
-/** The schema of a duration in seconds, such as the lifetime of a token. */
+/** A duration, such as the lifetime of a token. */
 export const seconds = z
   .int({ error: 'must be a whole number of seconds' })
   .min(1, 'must be at least 1 second')
   .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds (100 years)`);
 
-/** Returns the schema of a text that must not be blank. */
+/** The text must not be blank. */
 export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
 /**
- * The schema of the claims that a scope releases. It reports a problem at the list or at a single
- * claim, not at the whole scope.
+ * The claims that a scope releases. Problems are reported at the list or at a claim, not at the
+ * whole scope.
  */
 const claims = z
   .custom<readonly string[]>(() => true)
@@ -50,13 +49,12 @@ const scopeShape = {
   claims: claims.optional(),
 };
 
-/** The keys of a scope object that Portico itself defines, without the keys that features add. */
+/** Without the keys that features add. */
 export const SCOPE_KEYS: readonly string[] = Object.keys(scopeShape);
 
-/** The settings of a scope object after validation. */
 export interface ScopeSettings extends z.output<z.ZodObject<typeof scopeShape>> {}
 
-/** Returns the schema of one scope. `more` contains the keys that features add to scopes. */
+/** `more` contains the keys that features add to scopes. */
 function scopeDefinition(more: z.ZodRawShape): z.ZodType<string | ScopeSettings, ScopeInput> {
   const settings = z.strictObject({ ...scopeShape, ...more }) as unknown as z.ZodType<
     ScopeSettings,
@@ -81,10 +79,7 @@ const scopeName = z
     'is built in and needs no configuration; remove it',
   );
 
-/**
- * Returns the schema of `oauth_server:scopes`. `more` contains the keys that features add to
- * scopes.
- */
+/** `more` contains the keys that features add to scopes. */
 export function scopesSchema(more: z.ZodRawShape) {
   return z.record(
     scopeName,
@@ -129,10 +124,7 @@ const languages = z.union(
   },
 );
 
-/**
- * The settings in the section `oauth_server` that Portico itself defines, with their defaults.
- * Times are in seconds.
- */
+/** Portico's own settings in `oauth_server`, with their defaults. Times are in seconds. */
 export const coreShape = {
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
   scopes: scopesSchema({}),
@@ -162,10 +154,9 @@ export const coreShape = {
 /** The section `oauth_server` after validation. Features add their own settings. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
-// These types are written by hand, like the types of the features and the kit. If they were derived
-// from the schema, editors would show no doc comments for the settings, because TypeScript 7's
-// language server shows none for mapped types. `npm run configuration` compares the keys, types and
-// defaults of these types with the schema.
+// These types are written by hand, like those of the features and the kit. TypeScript 7's language
+// server shows no doc comments for types that are derived from a schema. `npm run configuration`
+// compares the types with the schema.
 
 /**
  * The settings that you write in the section `oauth_server`. If you omit a setting, or set it to

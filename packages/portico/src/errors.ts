@@ -22,10 +22,7 @@ export type OAuthErrorCode =
   | RegistrationErrorCode
   | keyof FurtherErrorCodes;
 
-/**
- * The error codes that features add for their grants. Each feature declares its codes in this
- * interface.
- */
+/** Error codes that features add for their grants. Each feature declares its codes here. */
 export interface FurtherErrorCodes {}
 
 /**
@@ -46,15 +43,9 @@ export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   /** The value of the response parameter `error`. */
   readonly code: OAuthErrorCode;
-  /**
-   * The exact reason, which appears only in the log and never reaches the client. It must not
-   * contain a secret, token or code.
-   */
+  /** The exact reason, only for the log. It must not contain a secret, token or code. */
   readonly detail: string | null;
-  /**
-   * The id of the authorization, for the log. The id does not grant access. Null if the id is
-   * unknown.
-   */
+  /** The id of the authorization, for the log. It grants no access. Null if unknown. */
   authorization: string | null = null;
 
   /** `description` becomes `error_description`. `detail` appears only in the log. */
@@ -65,14 +56,14 @@ export class OAuthError extends Error {
   }
 }
 
-/** Thrown if a request must prove a key but its proof is missing, invalid or incomplete. */
+/** Thrown if a required proof of a key is missing, invalid or incomplete. */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';
-  /** The value of the response parameter `error`. */
+  /** The response parameter `error`. */
   readonly code: BearerErrorCode;
-  /** The exact reason, which appears only in the log. */
+  /** Only for the log. */
   readonly detail: string;
-  /** Header fields to add to the response, such as the nonce for the next proof. */
+  /** Header fields for the response, such as the nonce for the next proof. */
   readonly fields: Readonly<Record<string, string>>;
 
   /** `message` becomes `error_description` in the response. */
@@ -90,12 +81,12 @@ export class KeyProofError extends Error {
 }
 
 /**
- * Thrown if too many attempts to authenticate as this client, or from this network, have failed.
- * The client can try again later.
+ * Thrown after too many failed attempts to authenticate as this client, or from this network. The
+ * client can try again later.
  */
 export class TooManyFailuresError extends Error {
   override readonly name = 'TooManyFailuresError';
-  /** How long the client must wait, in seconds. */
+  /** In seconds. */
   readonly retryAfter: number;
 
   constructor(wait: number) {
@@ -105,14 +96,14 @@ export class TooManyFailuresError extends Error {
 }
 
 /**
- * Thrown if the server cannot fetch the keys that the client publishes, so it cannot verify the
- * client's signatures. The client can try again later.
+ * Thrown if the server cannot fetch the client's keys, and so cannot verify its signatures. The
+ * client can try again later.
  */
 export class ClientKeysError extends Error {
   override readonly name = 'ClientKeysError';
-  /** The reason, which appears only in the log. */
+  /** Only for the log. */
   readonly detail: string;
-  /** How long the client must wait, in seconds. */
+  /** In seconds. */
   readonly retryAfter: number;
 
   constructor(detail: string, retryAfter: number) {
@@ -122,17 +113,14 @@ export class ClientKeysError extends Error {
   }
 }
 
-/**
- * Thrown if the server cannot handle the request now, for a temporary reason. The client can try
- * again later.
- */
+/** Thrown if the server cannot handle the request now. The client can try again later. */
 export class NotNowError extends Error {
   override readonly name = 'NotNowError';
-  /** True if the reason is that this caller has sent too many requests. */
+  /** True if this caller has sent too many requests. */
   readonly tooMuch: boolean;
-  /** The reason, which appears only in the log. */
+  /** Only for the log. */
   readonly detail: string;
-  /** How long the caller must wait, in seconds. */
+  /** In seconds. */
   readonly retryAfter: number;
 
   constructor(
@@ -149,12 +137,9 @@ export class NotNowError extends Error {
 /** Thrown if too many clients have registered themselves. The client can try again later. */
 export class TooManyRegistrationsError extends Error {
   override readonly name = 'TooManyRegistrationsError';
-  /**
-   * The limit that was reached: `network` for the registrations from one network, `all` for all
-   * registrations.
-   */
+  /** The limit for registrations from one network, or for all. */
   readonly of: 'network' | 'all';
-  /** How long the client must wait, in seconds. */
+  /** In seconds. */
   readonly retryAfter: number;
 
   constructor(of: 'network' | 'all', wait: number) {
@@ -166,15 +151,14 @@ export class TooManyRegistrationsError extends Error {
   }
 }
 
-/** Thrown if the request body is larger than the limit. */
 export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
 }
 
 /**
- * Thrown to refuse a browser's request with an error page, because the server must not redirect to
- * the client (RFC 6749 section 4.1.2.1). The message and the title are in English, for the log.
- * `text` is for the page, in the user's language.
+ * Thrown to refuse a browser's request with an error page: the server must not redirect to the
+ * client (RFC 6749 section 4.1.2.1). The message and the title are English, for the log. `text` is
+ * for the page, in the user's language.
  */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
@@ -182,7 +166,7 @@ export class AuthorizationPageError extends Error {
   /** The exact reason, for the log. In development, the page shows it too. */
   readonly detail: string | null;
   /**
-   * How many seconds to wait before sending the same request again. Null if waiting does not help.
+   * How many seconds to wait before the same request is sent again. Null if waiting does not help.
    */
   readonly retryAfter: number | null;
   /**
@@ -219,7 +203,6 @@ export class AuthorizationPageError extends Error {
   }
 }
 
-/** A link on a page. */
 export interface PageLink {
   readonly href: string;
   readonly text: Text;
@@ -255,9 +238,8 @@ export type BearerErrorCode = keyof BearerErrorCodes;
 export class BearerError extends Error {
   override readonly name = 'BearerError';
   /**
-   * The error code in the challenge and in the body of the response. If the request contains no
-   * token (`missing_token`), the challenge contains no code (RFC 6750 section 3.1), and the body
-   * contains `invalid_token`.
+   * The error code in the challenge and in the response. Without a token (`missing_token`), the
+   * challenge contains no code (RFC 6750 section 3.1), and the body contains `invalid_token`.
    */
   readonly code: BearerErrorCode;
   /** The scope that the request requires. Null if any valid token is sufficient. */
@@ -267,18 +249,13 @@ export class BearerError extends Error {
   /** The id of the refused request. The response contains this id. Null if the id is unknown. */
   readonly requestId: string | null;
   /**
-   * The URL of the resource's metadata (RFC 9728), which the challenge links to. Null if challenges
-   * contain no such link.
+   * The URL of the resource's metadata (RFC 9728). The challenge links to it. Null without such a
+   * link.
    */
   readonly resourceMetadata: string | null;
-  /**
-   * What the challenge says about bound tokens. Null if the server does not bind tokens to keys.
-   */
+  /** What the challenge says about bound tokens. Null if the server does not bind tokens. */
   readonly binding: BindingRefusal | null;
-  /**
-   * The id of the token's authorization, for the log. The id does not grant access. Null if the id
-   * is unknown.
-   */
+  /** The id of the token's authorization, for the log. It grants no access. Null if unknown. */
   readonly authorization: string | null;
   /** Additional parameters to put into the challenge. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -343,10 +320,7 @@ export class AccessError extends Error {
 export class HostTimeoutError extends Error {
   override readonly name = 'HostTimeoutError';
 
-  /**
-   * `member` is the name of the host method. `patience` is how long the server waited for it, in
-   * milliseconds.
-   */
+  /** `member` names the host method. `patience` is how long the server waited, in milliseconds. */
   constructor(member: string, patience: number) {
     super(`Host.${member} did not respond within ${patience} ms`);
   }

@@ -3,19 +3,19 @@ import type { Finding, MigrationState } from '@portico/sql';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * A part of the doctor's report that a feature provides. If a part has no findings, the report does
- * not contain it.
+ * A part of the doctor's report that a feature provides. The report leaves out parts without
+ * findings.
  */
 export interface Examination {
   /** The name of the part in the report, such as `administration`. */
   readonly part: string;
   /**
-   * What this part examines. If the store does not respond, the doctor skips parts that examine
-   * `clients`. Findings about `registered clients` come after the doctor's own findings about
-   * clients. Default: `application`.
+   * What this part examines. If the store does not respond, the doctor skips `clients`. Findings
+   * about `registered clients` come after the doctor's own findings about clients. Default:
+   * `application`.
    */
   readonly of?: 'application' | 'clients' | 'registered clients';
-  /** Examines this part and returns the current findings. */
+  /** Returns the current findings. */
   findings?(application: ExaminedApplication): readonly Finding[] | Promise<readonly Finding[]>;
   /** Sends requests to the server's public address, and returns the findings. */
   publicFindings?(
@@ -25,42 +25,37 @@ export interface Examination {
   ): Promise<readonly Finding[]>;
 }
 
-/** The server that the doctor examines. */
 export interface ExaminedServer {
   /** The server's public origin. */
   readonly origin: string;
-  /** The section `oauth_server` of the server's configuration, after validation. */
+  /** The section `oauth_server`, after validation. */
   readonly config: object;
 }
 
 /**
- * The application that the doctor examines. An `Application` of the kit has this type. Without the
- * kit, pass your store and your schema. The doctor then skips the other checks.
+ * The application that the doctor examines. Without the kit, pass your store and your schema. The
+ * doctor then skips the other checks. The kit's `Application` has this type.
  */
 export interface ExaminedApplication {
   /**
-   * The store of the server. If it has no `transaction`, the doctor cannot detect that the disk of
-   * a SQLite database is full.
+   * The store of the server. Without `transaction`, the doctor cannot detect a full disk of SQLite.
    */
   readonly database: WrittenStore & { readonly schema?: string | null };
   /**
    * The connection pool of the store: its maximum size, and how long it keeps a connection, in
-   * seconds. Null or missing if the store has no pool or these values are unknown.
+   * seconds. Null or missing if unknown.
    */
   readonly pool?: { readonly size: number; readonly lifetime: number } | null;
   /**
-   * Returns all migrations and whether they are applied. If you use your own store, call
-   * `migrationStatus` from `portico`.
+   * Returns all migrations and their states. With your own store, call `migrationStatus` from
+   * `portico`.
    */
   migrations(): Promise<readonly MigrationState[]>;
-  /** Whether the application has a route with this name. */
+  /** Returns true if the application has a route with this name. */
   hasRoute?(name: string): boolean;
   /** Returns the application's response to a request. */
   fetch?(request: Request): Promise<Response>;
-  /**
-   * The application's configuration, after validation. The doctor reads `csrf_exempt_routes` from
-   * it.
-   */
+  /** The application's configuration, after validation. The doctor reads `csrf_exempt_routes`. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** The application's views. `problems` returns those that cannot be compiled. */
   readonly views?: {
@@ -71,8 +66,8 @@ export interface ExaminedApplication {
 }
 
 /**
- * Fetches a JSON document without following redirects. On failure, returns a finding and does not
- * throw. `statuses` lists the HTTP statuses to accept. Default: only 200.
+ * Fetches a JSON document without following redirects. Returns a finding on failure. `statuses`
+ * lists the HTTP statuses to accept, by default only 200.
  */
 export type FetchDocument = (
   url: string,
@@ -80,11 +75,10 @@ export type FetchDocument = (
   statuses?: readonly number[],
 ) => Promise<FetchedDocument | { readonly fault: Finding }>;
 
-/** A fetched document, with the status and headers of the response. */
 export interface FetchedDocument {
   readonly status: number;
   readonly document: object;
   readonly headers: IncomingHttpHeaders;
-  /** The local address from which the request was sent. */
+  /** The local address that sent the request. */
   readonly from: string | null;
 }

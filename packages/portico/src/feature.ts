@@ -73,7 +73,7 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly config?: ConfigShape;
   /**
    * The configuration keys that the feature adds at the top level. They exist only in kit
-   * applications that use the server as a plugin.
+   * applications with the server as a plugin.
    */
   readonly applicationConfig?: ConfigShape;
   /** The configuration keys that the feature adds to scope objects. */
@@ -86,21 +86,20 @@ export interface Feature<Config = OAuthServerConfig> {
   /** Returns the problems of settings that are valid by themselves but cannot be combined. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
   /**
-   * Returns the migrations of the feature's own tables. Returns an empty list if the feature is
-   * off. The name of a migration consists of `oauth_server_`, the feature's name, four digits and a
-   * word, for example `oauth_server_device_0001_codes`. Never change a migration that has been
-   * released.
+   * Returns the migrations of the feature's own tables, or an empty list if the feature is off. A
+   * name consists of `oauth_server_`, the feature's name, four digits and a word, for example
+   * `oauth_server_device_0001_codes`. Never change a released migration.
    */
   migrations?(config: Config): readonly Migration[];
   /**
    * Returns the objects that access the feature's tables. Declare their types in `FeatureRecords`.
-   * The server adds these objects to `Server.store` and measures their methods. Portico calls this
-   * function once per server, even if the feature is off.
+   * The server adds them to `Server.store` and measures their methods. Portico calls this function
+   * once per server, even if the feature is off.
    */
   records?(database: Database): Partial<FeatureRecords>;
   /**
-   * Whether the feature sends messages through the outbox (`Server.outbox`). If any feature does
-   * so, the store must have the outbox tables.
+   * Returns true if the feature sends messages through the outbox (`Server.outbox`). The store must
+   * then have the outbox tables.
    */
   sendsMessages?(config: Config): boolean;
   /** The error codes that the feature adds to Portico's own. */
@@ -130,15 +129,15 @@ export interface Feature<Config = OAuthServerConfig> {
   /** Loads the console commands that the feature adds. */
   commands?(): Promise<AddCommands>;
   /**
-   * Returns the branding of the pages. If this function returns null, the pages use the branding of
-   * another feature, or Portico's default design.
+   * Returns the branding of the pages. With null, the pages use another feature's branding, or
+   * Portico's default design.
    */
   branding?(config: Config, place: BrandedPlace): FoundBranding;
   /**
-   * Returns the object that measures a server for the application's `telemetry`. Portico calls this
-   * function only if the application passes `telemetry`, and before it creates the other objects of
-   * the server. Use `log` only after the server has started. `errorCodes` contains the error codes
-   * of all features. At most one feature can have this function.
+   * Returns the object that measures a server for the application's `telemetry`. Called only if the
+   * application passes `telemetry`, before the server's other objects exist. Use `log` only after
+   * the server has started. `errorCodes` contains the codes of all features. At most one feature
+   * can have this function.
    */
   measuring?(
     telemetry: Telemetry,
@@ -146,49 +145,41 @@ export interface Feature<Config = OAuthServerConfig> {
     log: () => Log,
     errorCodes: readonly string[],
   ): Measuring;
-  /**
-   * Adds the feature to a server. Portico calls this function once per server, even if the feature
-   * is off.
-   */
+  /** Adds the feature to a server. Called once per server, even if the feature is off. */
   start?(server: Server, config: Config): Contribution;
   /**
-   * Adds the feature to a kit application that uses the server as a plugin. Portico calls this
-   * function after the server has added its routes.
+   * Adds the feature to a kit application with the server as a plugin. Called after the server has
+   * added its routes.
    */
   register?(application: Application, server: AuthorizationServer): void;
 }
 
-/** A requirement that clients can be registered with, and which servers can enforce it. */
+/** A requirement for clients that some servers can enforce. */
 export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
-  /** Whether a server with this configuration can enforce the requirement. */
+  /** Returns true if a server with this configuration can enforce the requirement. */
   meets(config: Config): boolean;
 }
 
 /** A client metadata field that some servers offer. */
 export interface OfferedField<Config = OAuthServerConfig> extends MetadataField {
-  /** Whether a server with this configuration offers the field. */
+  /** Returns true if a server with this configuration offers the field. */
   isOffered(config: Config): boolean;
 }
 
 /** A security profile, and what it requires of a server. */
 export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfile {
-  /** Whether the profile applies to the whole server. */
+  /** Returns true if the profile applies to the whole server. */
   isServers(config: Config): boolean;
-  /**
-   * The values of `oauth_server` settings that apply if the profile applies to the whole server.
-   */
+  /** The `oauth_server` settings that a profile for the whole server demands. */
   readonly demanded: Readonly<Record<string, unknown>>;
   /**
-   * What other features must contribute if the profile applies to the whole server. If a
-   * contribution is missing, the server does not start.
+   * What other features must contribute to a profile for the whole server. Without it, the server
+   * does not start.
    */
   readonly needs: readonly (keyof Contribution)[];
-  /** Returns the problems that the configuration has if the profile applies to the whole server. */
+  /** Returns the configuration's problems with a profile for the whole server. */
   problems(config: Config): readonly ConfigurationProblem[];
-  /**
-   * Returns the settings that an operator must turn on before the profile can apply to individual
-   * clients.
-   */
+  /** Returns the settings to turn on before the profile can apply to single clients. */
   missing(config: Config): readonly string[];
 }
 
@@ -203,59 +194,54 @@ export interface Contribution {
    */
   readonly clientSource?: ClientSource;
   /**
-   * Authenticates clients by their own keys, including the clients from `source`. At most one
-   * feature can provide this.
+   * Authenticates clients by their own keys, with the clients from `source`. At most one feature
+   * can provide this.
    */
   readonly clientAssertions?: (source: ClientSource | null) => OwnAssertions;
   /**
-   * Authenticates workloads as clients, with one entry for each type of workload token. At most one
+   * Authenticates workloads as clients. Each entry is for one type of workload token. At most one
    * feature can provide this.
    */
   readonly workloads?: readonly ClientAssertions[];
   /** Binds tokens to a key that the client must prove. At most one feature can provide this. */
   readonly binding?: KeyBinding;
   /**
-   * Stores authorization requests that clients send directly to the server instead of through the
-   * browser. At most one feature can provide this.
+   * Stores authorization requests that clients send directly to the server. At most one feature can
+   * provide this.
    */
   readonly directRequests?: DirectRequests;
   /**
-   * Returns an error if this client must send its authorization requests directly to the server.
-   * Returns null if the client may send them through the browser.
+   * Returns an error if this client may not send its authorization requests through the browser.
    */
   readonly indirectRefusal?: IndirectRefusal;
-  /** Whether the server accepts a redirect URI that the client has not registered. */
+  /** Returns true if the server accepts a redirect URI that the client has not registered. */
   readonly mayRedirect?: MayRedirect;
-  /**
-   * Response modes that the feature offers in addition to `query`. A mode sends responses to the
-   * client's redirect URI.
-   */
+  /** Response modes in addition to `query`. A mode sends responses to the redirect URI. */
   readonly responseModes?: readonly SendingMode[];
   /**
-   * Checks of authorization requests. Each one replaces Portico's check with the same name in
+   * Checks of authorization requests. Each one replaces the check with its name in
    * authorization/checks.ts.
    */
   readonly requestChecks?: Readonly<Record<string, RequestCheck>>;
   /**
-   * The parameters of an authorization request that the feature reads. A request may contain each
-   * of them once. The server stores the values with the waiting request. To read them, use
-   * `AuthorizationRequest.further`.
+   * Parameters of an authorization request that the feature reads. A request may contain each of
+   * them once. The server stores their values with the request (`AuthorizationRequest.further`).
    */
   readonly requestParameters?: readonly string[];
   /**
-   * Sends signed-in users to a page of the host before they see the consent page, or after they
-   * allow the request. At most one feature can provide this.
+   * Sends signed-in users to a page of the host, before the consent page or after they allow the
+   * request. At most one feature can provide this.
    */
   readonly interaction?: Interaction;
   /**
-   * Returns members to add to ID tokens or introspection responses. `details` is what an
-   * interaction or `keepsDetails` has stored with the authorization.
+   * Returns members for ID tokens or introspection responses. `details` come from an interaction or
+   * from `keepsDetails`.
    */
   readonly describe?: DescribesDetails;
   /**
-   * Returns details to store with an authorization that a user has just allowed, in addition to the
-   * details of an interaction. Portico calls this function before it stores the authorization. To
-   * refuse the authorization, throw an `AuthorizationPageError`.
+   * Returns details to store with an authorization that a user has just allowed, in addition to
+   * those of an interaction. Called before the authorization is stored. Throw an
+   * `AuthorizationPageError` to refuse it.
    */
   readonly keepsDetails?: KeepsDetails;
   /** Runs in the transaction that ends sessions of the application. */
@@ -268,14 +254,13 @@ export interface Contribution {
   /** Removes the feature's data about a person when that person is erased. */
   readonly forgetsPerson?: ForgetsPerson;
   /**
-   * Ends all requests in the feature's tables that are waiting for a user's answer. Portico calls
-   * this function when an operator ends all access after restoring a backup.
+   * Ends the feature's requests that wait for a user's answer. Called when an operator ends all
+   * access after restoring a backup.
    */
   readonly endsRequests?: EndsRequests;
   /**
-   * Whether revoking one authorization also revokes another authorization of the same user and
-   * client. Portico calls this function when an operator revokes the first authorization. It
-   * receives the details of both.
+   * Returns true if another authorization of the same user and client must end too. Called when an
+   * operator revokes an authorization, with the details of both.
    */
   readonly revokesAlso?: RevokesAlso;
   /**
@@ -284,21 +269,20 @@ export interface Contribution {
    */
   readonly tokenMembers?: MakesTokenMembers;
   /**
-   * Finds the scopes that a user has already allowed a client. If the protected API sets
-   * `ResourceNeeds.stepUp`, a new authorization also includes these scopes. At most one feature can
-   * provide this.
+   * Finds the scopes that a user has already allowed a client. A new authorization includes them if
+   * the protected API sets `ResourceNeeds.stepUp`. At most one feature can provide this.
    */
   readonly earlierScopes?: EarlierScopes;
   /**
-   * Finds an earlier authorization that allows the server to skip the consent page. At most one
+   * Finds an earlier authorization, so that the server can skip the consent page. At most one
    * feature can provide this.
    */
   readonly priorConsent?: PriorConsent;
   /** Called with each answer that a user gives on the consent page. */
   readonly consentAnswered?: ConsentAnswered;
   /**
-   * Whether to leave out a requested scope that the server cannot grant. If no feature leaves out
-   * the scope, the server refuses the request.
+   * Returns true to leave out a requested scope that the server cannot grant. The server refuses
+   * the request if no feature leaves the scope out.
    */
   readonly dropsScope?: DropsScope;
   /**
@@ -306,8 +290,7 @@ export interface Contribution {
    */
   readonly scopeChoices?: ScopeChoices;
   /**
-   * The handlers of the feature's endpoints, by endpoint name. An endpoint without a handler does
-   * not exist on this server.
+   * The handlers of the feature's endpoints, by name. An endpoint without a handler does not exist.
    */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Endpoints that do not use the server. Portico neither measures nor logs requests to them. */
@@ -320,13 +303,13 @@ export interface Contribution {
   /** The grant types that the feature adds. Clients can register for them. */
   readonly grants?: readonly GrantType[];
   /**
-   * Reads token requests in which the assertion identifies the client. At most one feature can
-   * provide this.
+   * Reads token requests whose assertion identifies the client. At most one feature can provide
+   * this.
    */
   readonly assertionGrant?: AssertionGrant;
   /**
-   * Checks and ends access that organizations have granted for their users. If no feature provides
-   * this, the server accepts no such access. At most one feature can provide this.
+   * Checks and ends access that organizations have granted. Without it, the server accepts no such
+   * access. At most one feature can provide this.
    */
   readonly givenAccess?: GivenAccess;
   /** Checks each token before the server issues it, and throws to refuse the token. */
@@ -339,12 +322,12 @@ export interface Contribution {
   /** Checks and serves client logos. At most one feature can provide this. */
   readonly logos?: ClientLogos;
   /**
-   * Verifies client secrets. Replaces the host's password hasher and must also accept the hashes of
-   * that hasher. At most one feature can provide this.
+   * Verifies client secrets in place of the host's password hasher. It must also accept that
+   * hasher's hashes. At most one feature can provide this.
    */
   readonly secretHasher?: PasswordHasher;
   /**
-   * Decides what happens if a refresh token is used a second time. At most one feature can provide
+   * Decides how to respond to a second use of a refresh token. At most one feature can provide
    * this.
    */
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
@@ -355,29 +338,23 @@ export interface Contribution {
   readonly resource?: PublishedResource;
   /** Receives all audit events, in addition to the host. At most one feature can provide this. */
   readonly auditSink?: AuditSink;
-  /**
-   * Delivers the messages that the feature puts into the outbox. Contains one function for each
-   * kind of message.
-   */
+  /** Delivers the feature's messages in the outbox, with one function for each kind. */
   readonly deliveries?: Readonly<Record<string, Deliver>>;
   /** The feature's rows that can expire. The server removes them after they have expired. */
   readonly expiring?: ExpiringRows;
-  /** Whether the feature records values that can be used only once, for example DPoP proofs. */
+  /** True if the feature records values that can be used only once, for example DPoP proofs. */
   readonly usesOnce?: boolean;
   /** Returns the part of the doctor's report that examines this feature. */
   readonly examination?: (parts: Parts) => Examination;
 }
 
-/**
- * The parts of the server that the endpoints of a feature can use. The server creates them after
- * every feature has started.
- */
+/** What the feature's endpoints can use. The server creates it after every feature has started. */
 export interface Parts {
   /** Manages the registered clients. */
   readonly clients: Clients;
   /**
-   * Finds clients that use the server without registration, for example by the URL in their client
-   * id. Null if no feature provides this.
+   * Finds clients without registration, for example by the URL in their client id. Null if no
+   * feature provides this.
    */
   readonly clientSource: ClientSource | null;
   /** Checks client secrets. */
@@ -387,14 +364,13 @@ export interface Parts {
   /** Binds tokens to a key that the client must prove. Null if the server does not bind tokens. */
   readonly binding: KeyBinding | null;
   /**
-   * Returns an object that authenticates the clients that `findClient` finds, at the endpoints with
-   * these paths. The audience of a client assertion may be any of these endpoints.
+   * Authenticates the clients that `findClient` finds, at the endpoints with these paths. Any of
+   * these endpoints may be the audience of a client assertion.
    */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
   /**
-   * Returns the details to store with an authorization that a user allows on a page of the feature.
-   * Returns undefined if there are no details. `request` is the browser's request that contains the
-   * user's answer.
+   * Returns the details for an authorization that a user allows on a page of the feature. `request`
+   * contains the user's answer.
    */
   authorizationDetails(request: Request): Promise<Details | undefined>;
   /** Finds the `sid` of a browser session. Null if ID tokens contain no `sid`. */

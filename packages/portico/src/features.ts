@@ -32,7 +32,7 @@ import { trustedIssuers } from './features/trusted-issuers/index.ts';
 import { unknownScopes } from './features/unknown-scopes/index.ts';
 import { workloadIdentity } from './features/workload-identity/index.ts';
 
-/** The features that Portico provides, in the order in which they start. */
+/** In the order in which they start. */
 export const FEATURES: readonly Feature[] = [
   audit,
   registration,
@@ -68,7 +68,7 @@ export const FEATURES: readonly Feature[] = [
   openapi,
 ];
 
-/** Returns the features that Portico provides, followed by the application's own features. */
+/** Returns Portico's features, then the application's own. */
 export function featuresWith(own: readonly Feature[] = []): readonly Feature[] {
   return FEATURES.concat(own);
 }

@@ -1,7 +1,6 @@
 /**
- * The measurements that the server reports to telemetry. They contain no secret, token or code.
- * They contain no text from clients either, except in the request that `begin` receives for an
- * endpoint.
+ * The measurements for telemetry. They contain no secret, token or code. They contain no text from
+ * clients, except in the request that `begin` receives for an endpoint.
  */
 import type { DatabaseConnections, SqlDialect } from '@portico/sql';
 import type { KeyRing } from './keys/key-ring.ts';
@@ -11,8 +10,8 @@ import type { CountedRows } from './store/sql/counting.ts';
 import type { Store } from './store/store.ts';
 
 /**
- * A kind of work whose duration is measured. Each task is the same object for the lifetime of the
- * server, so you can use it as a map key.
+ * Work whose duration is measured. Each task is one object for the lifetime of the server, so it
+ * can be a map key.
  */
 export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
 
@@ -48,43 +47,39 @@ export interface MeasuredStoreOperation {
 }
 
 /**
- * Receives the server's measurements. `opentelemetry()` from `portico/telemetry` implements this
- * interface. The server does not wait for a returned promise. It logs errors and rejections, but
- * they do not affect the request.
+ * Receives the server's measurements, for example `opentelemetry()` from `portico/telemetry`. The
+ * server does not wait for returned promises. It logs errors, and the request continues.
  */
 export interface Telemetry {
   /**
-   * Called when a task begins. `request` is the HTTP request for an endpoint, or null for any other
-   * task. Read only its method and its trace headers, because its URL and other headers contain
-   * secrets. Do not read its body, because the server itself reads it.
+   * Called when a task begins. `request` is the HTTP request for an endpoint, otherwise null. Read
+   * only its method and its trace headers: its URL and other headers contain secrets. Do not read
+   * its body, which the server reads itself.
    */
   begin(task: MeasuredTask, request: Request | null): Measurement;
   /**
-   * Called after an endpoint has responded with this status. For routes of your application that
-   * use `token()`, called with the endpoint `token()` only if the token cannot be looked up, for
-   * example because the store does not respond.
+   * Called after an endpoint has responded with this status. `endpoint` is `token()` if your own
+   * route cannot look up a token, for example because the store does not respond.
    */
   answered(endpoint: string, status: number): void;
   /**
-   * Called when the server issues a new token of this kind. Not called when the server repeats an
-   * earlier response.
+   * Called for each new token of this kind. Not called if the server repeats an earlier response.
    */
   tokenIssued(grantType: string, kind: TokenKind): void;
   /**
-   * Called when the server rejects a request. `reason` is one of a fixed set of codes, for example
-   * `invalid_grant`. For a request that `token()` rejects, `endpoint` is `token()`.
+   * Called when the server refuses a request. `reason` is one of a fixed set of codes, for example
+   * `invalid_grant`. `endpoint` is `token()` for a refusal by `token()`.
    */
   refused(endpoint: string, reason: string): void;
   /** Called when a client uses an authorization code or a refresh token for the second time. */
   replayed(what: 'code' | 'refresh_token'): void;
   /**
    * Called after the server has removed expired rows of one kind: `authorizations`,
-   * `access_tokens`, `consent_requests`, `clients` or `single_uses`. `count` is the number of
-   * these rows and is at least 1. Not called for rows that only a feature stores, for example audit
-   * events.
+   * `access_tokens`, `consent_requests`, `clients` or `single_uses`. `count` is at least 1. Not
+   * called for rows that only a feature stores, for example audit events.
    */
   removed(rows: string, count: number): void;
-  /** Called when a server starts. You can read the server's state from this moment. */
+  /** Called when a server starts. From now on, you can read the server's state. */
   observe(server: ObservedServer): void;
 }
 
@@ -99,41 +94,35 @@ export interface Measurement {
    */
   run<T>(work: () => T): T;
   /**
-   * Called when the task ends. `failure` is one of a fixed set of codes, or null. For an endpoint
-   * that responds with a status below 500, it is null. `status` is the HTTP status for an endpoint,
-   * or 0 for any other task.
+   * Called when the task ends. `failure` is one of a fixed set of codes. It is null for a success,
+   * and for an endpoint's status below 500. `status` is the HTTP status for an endpoint, otherwise
+   * 0.
    */
   end(failure: string | null, status: number): void;
 }
 
-/**
- * The server's state. Methods that return a promise can reject, for example while the store is
- * unavailable.
- */
+/** The server's state. Promises can reject, for example while the store is unavailable. */
 export interface ObservedServer {
   /**
-   * Returns how many statements and transactions have been retried. The numbers never decrease.
-   * Returns null if the store does not count retries.
+   * Returns how many statements and transactions were retried. The numbers never decrease. Null if
+   * the store does not count retries.
    */
   retries(): { readonly statements: number; readonly transactions: number } | null;
   /**
-   * Returns the number of connections to the database server. Returns null if the store has no such
-   * connections or does not count them.
+   * Returns the number of connections to the database server. Null if the store does not count
+   * them.
    */
   connections(): DatabaseConnections | null;
   /**
-   * Returns the age of the current signing key of each algorithm, in seconds. Leaves out keys whose
-   * age is unknown.
+   * Returns the age of each algorithm's current signing key, in seconds. Leaves out unknown ages.
    */
   signingKeys(): Promise<readonly { readonly algorithm: string; readonly age: number }[]>;
   /**
-   * Reads the first `limit` authorizations after the id `after`, and counts those that are neither
+   * Reads the first `limit` authorizations after the id `after`. Counts those that are neither
    * revoked nor expired.
    */
   authorizations(after: string, limit: number): Promise<CountedRows>;
-  /**
-   * Reads the first `limit` clients after the id `after`, and counts those that are not revoked.
-   */
+  /** Reads the first `limit` clients after the id `after`. Counts those that are not revoked. */
   clients(after: string, limit: number): Promise<CountedRows>;
   /** Counts the messages in the outbox. Returns null if no feature sends messages. */
   outbox(): Promise<OutboxCounts | null>;
@@ -141,10 +130,7 @@ export interface ObservedServer {
 
 /** Measures the work of one server and reports to the application's `Telemetry`. */
 export interface Measuring {
-  /**
-   * Runs the work of an endpoint and measures it. Returns the result of the work, or rejects with
-   * its error.
-   */
+  /** Measures the work of an endpoint. Returns its result, or rejects with its error. */
   endpoint<T extends { readonly status: number }>(
     task: MeasuredEndpoint,
     request: Request,
@@ -154,10 +140,7 @@ export interface Measuring {
   grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T>;
   /** Returns a store that does the same and also measures its operations. */
   wrapStore<Whole extends Store>(store: Whole): Whole;
-  /**
-   * Calls `Telemetry.answered`. Do not call this method for endpoints, because `endpoint()` already
-   * reports them.
-   */
+  /** Calls `Telemetry.answered`. Not for endpoints: `endpoint()` already reports them. */
   answered(endpoint: string, status: number): void;
   /** Calls `Telemetry.tokenIssued`. */
   tokenIssued(grantType: string, kind: TokenKind): void;
@@ -165,14 +148,8 @@ export interface Measuring {
   replayed(what: 'code' | 'refresh_token'): void;
   /** Calls `Telemetry.refused` with the code of the error as the reason. */
   refused(endpoint: string, error: Error): void;
-  /**
-   * Calls `Telemetry.refused` with the status as the reason, for a rejected request without an
-   * error.
-   */
+  /** Calls `Telemetry.refused` with the status as the reason, for a refusal without an error. */
   refusedWith(endpoint: string, status: number): void;
-  /**
-   * Calls `Telemetry.observe`. The server calls this method when it is ready. `clock` returns the
-   * time in milliseconds since 1970.
-   */
+  /** Calls `Telemetry.observe` when the server is ready. `clock` is in milliseconds since 1970. */
   observe(keys: KeyRing, clock: () => number, outbox: Outbox): void;
 }

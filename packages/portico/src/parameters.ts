@@ -3,18 +3,15 @@ import { readMediaType } from './http/media-types.ts';
 import { BodyTooLargeError, OAuthError } from './errors.ts';
 import { quoted, quotedList } from './quoting.ts';
 
-/** The maximum size of a form body, in bytes. */
+/** In bytes. */
 export const FORM_LIMIT = 64 * 1024;
 
 /**
- * The parameters of a request. A parameter without a value is treated as missing. A repeated
- * parameter is an error (RFC 6749 sections 3.1 and 3.2).
+ * The parameters of a request. A parameter without a value counts as missing. A repeated parameter
+ * is an error (RFC 6749 sections 3.1 and 3.2).
  */
 export interface Parameters {
-  /**
-   * Returns the value, or undefined if the parameter is missing. Throws `invalid_request` if the
-   * parameter is repeated.
-   */
+  /** Returns undefined if the parameter is missing. Throws `invalid_request` if it is repeated. */
   get(name: string): string | undefined;
   /** Like `get`, but throws `invalid_request` if the parameter is missing. */
   require(name: string): string;
@@ -34,14 +31,14 @@ export function queryParameters(request: Request): Parameters {
 }
 
 /**
- * Returns the parameters of a form body of at most 64 KiB. Throws if any parameter, even an unknown
- * one, is repeated.
+ * Returns the parameters of a form body of at most 64 KiB. Throws if any parameter is repeated,
+ * even an unknown one.
  */
 export async function formParameters(request: Request): Promise<Parameters> {
   return unrepeated(await readForm(request));
 }
 
-/** Returns the fields of a form body of at most 64 KiB. */
+/** Reads a form body of at most 64 KiB. */
 export async function readForm(request: Request): Promise<URLSearchParams> {
   if (!isForm(request)) {
     const sent = request.headers.get('content-type');
@@ -52,14 +49,14 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
     );
   }
   const body = await readFormText(request, FORM_LIMIT, refuseBody);
-  // If the body starts with a question mark, put `&` before it. The constructor would remove the
-  // question mark, because it expects a query.
+  // The constructor would remove a leading question mark, because it expects a query. Put `&`
+  // before it.
   return new URLSearchParams(body.startsWith('?') ? `&${body}` : body);
 }
 
 /**
- * Like `createParameters`, but throws immediately if any parameter, even an unknown one, is
- * repeated.
+ * Like `createParameters`, but throws immediately if any parameter is repeated, even an unknown
+ * one.
  */
 export function unrepeated(sent: URLSearchParams): Parameters {
   const { parameters, repeated } = readParameters(sent);
@@ -70,7 +67,7 @@ export function unrepeated(sent: URLSearchParams): Parameters {
   return parameters;
 }
 
-/** Returns whether the Content-Type says that the body is a form (RFC 6749 appendix B). */
+/** RFC 6749 appendix B. */
 export function isForm(request: Request): boolean {
   return readMediaType(request.headers.get('content-type')) === 'application/x-www-form-urlencoded';
 }
@@ -79,7 +76,7 @@ export function createParameters(sent: URLSearchParams): Parameters {
   return readParameters(sent).parameters;
 }
 
-/** Returns the parameters and the names of those that are repeated. */
+/** Returns the parameters, and the names of repeated ones. */
 function readParameters(sent: URLSearchParams) {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
@@ -110,10 +107,7 @@ function readParameters(sent: URLSearchParams) {
   return { parameters, repeated };
 }
 
-/**
- * Throws the error for a body that cannot be read. If the sender disconnected, the error is
- * `invalid_request`, because the server did nothing wrong.
- */
+/** If the sender disconnected, the error is `invalid_request`: the server did nothing wrong. */
 export function refuseBody(failure: BodyFailure): never {
   if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');
   throw new OAuthError(

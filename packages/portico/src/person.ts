@@ -1,9 +1,9 @@
-// The types for people that the authorization server and the host kit share.
+// The authorization server and the host kit share these types.
 import { isPromise } from 'node:util/types';
 
 /**
- * Identifies an account and contains no data about the person. Sessions store these two values.
- * Portico compares them byte by byte.
+ * Identifies an account, without data about the person. Sessions store these two values. Portico
+ * compares them byte by byte.
  */
 export interface PersonReference {
   /** The account provider's name, at most 64 characters. */
@@ -18,7 +18,7 @@ export interface Profile {
   readonly name?: string | undefined;
   /** The person's email address. */
   readonly email?: string | undefined;
-  /** Whether it has been verified that the email address belongs to the person. */
+  /** True if the email address is known to belong to the person. */
   readonly email_verified?: boolean | undefined;
   readonly [claim: string]: unknown;
 }
@@ -30,16 +30,15 @@ export interface UserInterface {
   /** Returns whether this account may sign in now. Return false for a suspended account. */
   isActive(): boolean;
   /**
-   * Returns the host's data about this person. The consent page shows this data. Clients receive
-   * the claims that the granted scopes release.
+   * Returns the host's data about this person. The consent page shows it. Clients get the claims
+   * that the granted scopes release.
    */
   getProfile(): Profile;
 }
 
 /**
- * Returns the person's profile. TypeScript refuses an async `getProfile()`, or one that returns
- * nothing, but JavaScript does not. If its promise is rejected, the process must not end because
- * nothing handles the rejection.
+ * TypeScript refuses a `getProfile()` that is async or returns nothing, but JavaScript does not.
+ * The rejection of such a promise must not end the process.
  */
 export function readProfile(user: UserInterface): Profile | null | undefined {
   const profile = user.getProfile();
@@ -47,13 +46,12 @@ export function readProfile(user: UserInterface): Profile | null | undefined {
   return profile;
 }
 
-/** The maximum number of characters that the store accepts for each value of a reference. */
+/** In characters, as the store accepts them. */
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
- * Returns the reason why these values cannot identify an account, or null if they can identify one.
- * Malformed text, NUL and long text are not allowed, because a database engine may change or
- * truncate them. Two people could then have the same identifier.
+ * Returns why these values cannot identify an account, or null. A database engine may change or cut
+ * malformed text, NUL and long text. Two people could then have the same identifier.
  */
 export function personProblem(person: PersonReference | undefined): string | null {
   for (const what of ['provider', 'id'] as const) {
@@ -70,7 +68,7 @@ export function personProblem(person: PersonReference | undefined): string | nul
 function textProblem(text: string, longest: number): string | null {
   if (text === '') return 'must not be empty';
   if (!text.isWellFormed() || text.includes('\0')) return 'must be well-formed Unicode without NUL';
-  // Count the characters only if the text can be too long. Most texts are short.
+  // Most texts are short. Count the characters only of a long one.
   if (text.length > longest && Array.from(text).length > longest)
     return `must have at most ${longest} characters`;
   return null;

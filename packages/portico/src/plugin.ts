@@ -34,19 +34,15 @@ import { oauthServerMigrations } from './store/migrations/index.ts';
 /** The options of the plugin, in addition to the configuration. */
 export interface OAuthServerPluginOptions<Context = unknown> {
   /**
-   * Your host. It replaces the kit's accounts, sessions and sign-in. You can also pass a function
-   * that receives the kit application and returns the host. If your host has no log, views, hasher
-   * or audit, Portico uses those of the kit application.
+   * Your host, in place of the kit's accounts, sessions and sign-in. You can pass a function that
+   * receives the kit application. If your host has no log, views, hasher or audit, Portico uses the
+   * kit's.
    */
   readonly host?: Host<Context> | ((application: Application) => Host<Context>);
-  /**
-   * Returns the time in milliseconds since 1970. Defaults to the system clock. Tests can pass
-   * another clock.
-   */
+  /** Returns the time in milliseconds since 1970. Defaults to the system clock. */
   readonly clock?: () => number;
   /**
-   * Returns a random number from 0 up to, but not including, 1. Defaults to the system's random
-   * source. Tests can pass another source.
+   * Returns a random number from 0 up to, but not including, 1. Defaults to the system's source.
    */
   readonly random?: () => number;
   /**
@@ -67,10 +63,12 @@ export interface OAuthServerPluginOptions<Context = unknown> {
 }
 
 /**
- * Creates the plugin that turns a kit application into an authorization server. The plugin adds the
- * section `oauth_server`, the migrations, the console commands, and `token()` for your own routes.
- * It also adds the endpoints, unless `oauth_server:routes` is false. Without the kit, the option
- * `host` is required: `startApplication` then throws a ConfigurationError if it is missing.
+ * Creates the plugin that turns a kit application into an authorization server. It adds the section
+ * `oauth_server`, the migrations, the console commands, and `token()` for your own routes. It adds
+ * the endpoints, unless `oauth_server:routes` is false.
+ *
+ * Without the kit, the option `host` is required. Without both, `startApplication` throws a
+ * ConfigurationError.
  *
  * @example
  * export default defineApplication({ config, plugins: [oauthServer({ host })] });
@@ -156,7 +154,6 @@ function clientChoices(features: readonly Feature[]): ClientChoices {
   };
 }
 
-/** Creates the server's options from the application and the plugin's options. */
 function serverParts<Context>(
   application: Application,
   host: OAuthServerPluginOptions<Context>['host'],
@@ -191,7 +188,7 @@ const DEFAULT_KEY_PATH = path.join('storage', 'oauth', 'keys');
 
 function configurationWithKeyPath(application: Application): OAuthServerConfig {
   const config = sectionOf(application.config);
-  // By default, the keys are inside STORAGE_DIR (AS-2.8).
+  // By default, the keys are in STORAGE_DIR (AS-2.8).
   const keyPath =
     path.normalize(config.key_path) === DEFAULT_KEY_PATH
       ? path.join(application.storageDirectory, 'oauth', 'keys')
@@ -209,7 +206,7 @@ function kitDefaults(application: Application): HostDefaults {
       try {
         return application.clientAddress();
       } catch {
-        // There is no address, because the kit is not handling a request.
+        // The kit is not handling a request, so there is no address.
         return null;
       }
     },
@@ -217,10 +214,7 @@ function kitDefaults(application: Application): HostDefaults {
   };
 }
 
-/**
- * Returns the kit application's host. Throws a ConfigurationError if there is no kit and no `host`
- * option.
- */
+/** Throws a ConfigurationError without a kit and without the option `host`. */
 function getHost(application: Application): CompleteHost {
   const { login_route: signIn } = application.config['oauth_server'] as OAuthServerConfig;
   if (application.host !== null) {

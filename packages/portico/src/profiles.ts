@@ -2,74 +2,64 @@ import { RegistrationError } from './errors.ts';
 import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts';
 
-/**
- * A security profile: stricter rules for the whole server or for single clients. Features provide
- * profiles.
- */
+/** Stricter rules for the whole server or for single clients. Features provide profiles. */
 export interface SecurityProfile {
   /** The profile's name in registrations, in client rows and on the console. */
   readonly name: string;
-  /** A description of the profile. The help of a command shows it after the profile's name. */
+  /** The help of a command shows this after the profile's name. */
   readonly says: string;
-  /** The algorithms that clients may sign with. */
+  /** Clients may sign with these algorithms. */
   readonly algorithms: readonly string[];
   /**
-   * The algorithms for ID tokens, in order of preference. If a client's registration names none,
-   * Portico uses the first algorithm that the server has a key for.
+   * In order of preference. If a registration names no algorithm, Portico uses the first one with a
+   * key on the server.
    */
   readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
-  /** The authentication methods that clients may use to get tokens. */
+  /** Clients may get tokens with these authentication methods. */
   readonly authenticationMethods: readonly string[];
-  /** The maximum lifetime of an authorization code, in seconds. */
+  /** In seconds. */
   readonly longestCode: number;
-  /** The HTTP status of a redirect that responds to a GET request. */
+  /** The HTTP status of a redirect after a GET request. */
   readonly redirectStatus: 302 | 303;
-  /**
-   * Whether a refresh token stays valid after it is used. If false, each use replaces the token.
-   */
+  /** True if a refresh token stays valid after its use. Otherwise, each use replaces it. */
   readonly refreshTokensStay: boolean;
-  /** Whether a missing code verifier is treated like a wrong code verifier. */
+  /** True to treat a missing code verifier as a wrong one. */
   readonly missingVerifierIsWrong: boolean;
-  /** Whether the `aud` of a client's assertion must be the issuer, as a single string. */
+  /** True if the `aud` of a client's assertion must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;
   /**
-   * How far `iat` and `nbf` of an organization's assertion may always be in the future, in seconds.
-   * This applies even if the issuer has a shorter `clock_tolerance`.
+   * How far `iat` and `nbf` of an organization's assertion may always be in the future, in seconds,
+   * even with a shorter `clock_tolerance`.
    */
   readonly leastAhead: number;
   /**
-   * How far `iat` and `nbf` of an organization's assertion may be in the future at most, in
-   * seconds. This applies even if the issuer has a longer `clock_tolerance`.
+   * The limit for `iat` and `nbf` of an organization's assertion in the future, in seconds, even
+   * with a longer `clock_tolerance`.
    */
   readonly longestAhead: number;
-  /** Returns the reason why this client cannot get tokens now, or null if it can get tokens. */
+  /** Returns why this client cannot get tokens now, or null. */
   clientProblem(client: ClientMetadata): string | null;
   /**
-   * Returns the reason why this client cannot be registered, or null if it can be registered. Also
-   * checks rules that apply only at registration.
+   * Returns why this client cannot be registered, or null. Also checks rules that apply only at
+   * registration.
    */
   registrationProblem(client: ClientMetadata): string | null;
 }
 
-/** The properties of a client that determine which profile applies. */
 interface GovernedClient {
   readonly profile: string | null;
   readonly grants: readonly Grant[];
 }
 
-/** A profile that a server offers. */
 export interface OfferedProfile extends SecurityProfile {
-  /** Whether the profile applies to the whole server instead of to single clients. */
+  /** True if the profile applies to the whole server. */
   readonly isServers: boolean;
-  /** The settings that must be turned on before the profile can apply to single clients. */
+  /** The settings to turn on before the profile can apply to single clients. */
   readonly missing: readonly string[];
 }
 
 const UNKNOWN_PROFILE = 'its profile is unknown on this server';
-/**
- * The profile that applies if no feature of this server provides the client's own profile. It
- * refuses all tokens.
- */
+/** If no feature provides the client's own profile, this one applies. It refuses all tokens. */
 const UNKNOWN: SecurityProfile = {
   name: '',
   says: '',
@@ -89,7 +79,7 @@ const UNKNOWN: SecurityProfile = {
 
 /** Finds the profile that applies to a client, and checks the client against it. */
 export class Profiles {
-  /** The profile that applies to the whole server. Null if the server has no profile. */
+  /** The profile of the whole server, or null. */
   readonly servers: SecurityProfile | null;
   readonly #offered: readonly OfferedProfile[];
 
@@ -98,28 +88,20 @@ export class Profiles {
     this.servers = offered.find(({ isServers }) => isServers) ?? null;
   }
 
-  /** Returns the names of all profiles that a client can have. */
   get names(): readonly string[] {
     return this.#offered.map(({ name }) => name);
   }
 
-  /** Returns the profile with this name. Returns null if the name is null. */
   named(name: string | null): SecurityProfile | null {
     return name === null ? null : (this.#offeredAs(name) ?? UNKNOWN);
   }
 
-  /**
-   * Returns the profile that applies to this client: its own, or the server's. Returns null if none
-   * applies.
-   */
+  /** Returns the client's own profile, or the server's, or null. */
   of(client: GovernedClient): SecurityProfile | null {
     return this.named(client.profile) ?? (asksWhatTokensAreGoodFor(client) ? null : this.servers);
   }
 
-  /**
-   * Returns the reason why this client cannot get tokens now, for the log. Returns null if the
-   * client can get tokens, or if no profile applies.
-   */
+  /** Returns why this client cannot get tokens now, for the log, or null. */
   refusal(client: ClientMetadata): string | null {
     const profile = this.of(client);
     if (profile === null) return null;
@@ -155,8 +137,8 @@ export class Profiles {
 }
 
 /**
- * Returns whether the client uses only introspection. The server's profile does not apply to such a
- * client, because the client receives no tokens and no data about users.
+ * The server's profile does not apply to a client that only uses introspection. It gets no tokens
+ * and no data about users.
  */
 function asksWhatTokensAreGoodFor({ grants }: GovernedClient): boolean {
   return grants.join() === 'introspection';

@@ -1,25 +1,24 @@
 /**
- * Prepares untrusted text for the log. The functions quote and shorten the text, escape invisible
- * characters, and remove parts that may be secret.
+ * Quotes and shortens untrusted text for the log. Escapes invisible characters, and removes parts
+ * that may be secret.
  */
 
 const MOST_CHARACTERS = 200;
 /**
- * Matches text that is at least as long as this server's secrets, tokens and codes. A client may
+ * Matches text that is as long as this server's secrets, tokens and codes, or longer. A client may
  * send a secret in the wrong parameter.
  */
 const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
 /**
- * Matches a code verifier (RFC 7636 section 4.1). Does not match a hostname in a URI, which may
- * look like a verifier.
+ * Matches a code verifier (RFC 7636 section 4.1), but not a hostname in a URI that looks like one.
  */
 const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
-/** Matches the last word of a shortened text. This word may be the beginning of a secret. */
+/** The last word of a shortened text may be the beginning of a secret. */
 const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
 /**
- * Quotes an untrusted text for the log. Shortens it to 200 characters, escapes invisible
- * characters, and replaces parts that are at least as long as a secret with `[…]`.
+ * Quotes an untrusted text for the log, with at most 200 characters. Escapes invisible characters.
+ * Replaces parts that are as long as a secret with `[…]`.
  */
 export function quoted(text: string): string {
   const cut =
@@ -30,8 +29,7 @@ export function quoted(text: string): string {
 }
 
 /**
- * Quotes a public value, for example the id of a public key. Does not shorten the value or remove
- * possible secrets.
+ * Quotes a public value, for example the id of a public key. Does not shorten it or remove secrets.
  */
 export function quotedPublic(text: string): string {
   const plain = text.replaceAll(
@@ -41,33 +39,27 @@ export function quotedPublic(text: string): string {
   return `"${plain}"`;
 }
 
-/**
- * Quotes a URI. Removes the parts that often contain secrets: user information before an @, the
- * query and the fragment.
- */
+/** Quotes a URI without its user information, query and fragment. These often contain secrets. */
 export function quotedUri(uri: string): string {
   return quoted(
     uri.replace(/[?#].*$/s, (rest) => `${rest.slice(0, 1)}…`).replace(/\/\/[^/?#]*@/, '//…@'),
   );
 }
 
-/** Quotes at most ten names, and adds how many more names there are. */
+/** Quotes at most ten names, and counts the others. */
 export function quotedList(names: readonly string[]): string {
   const shown = names.slice(0, 10).map(quoted).join(', ');
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
-/**
- * The minimum length of a secret that was imported from another server. Shorter texts are not
- * secrets.
- */
+/** The minimum length of an imported secret. Shorter texts are not secrets. */
 const SHORTEST_SECRET = 16;
 
 /**
- * Quotes an unknown client id for the log. The result shows a typing error, but not a secret that a
+ * Quotes an unknown client id for the log. The result shows a typing error, but no secret that a
  * client sent as its id.
  *
- * - An id in this server's format, or one that is too short to be a secret, is shown in full.
+ * - An id in this server's format, or one that is too short for a secret, is shown in full.
  * - An `https` URL is shown like any other URI.
  * - Any other id loses its middle. At most four characters remain at each end, and at most a
  *   quarter of the id in total.

@@ -13,18 +13,17 @@ import {
 } from './errors.ts';
 import { callerAddress, type CompleteHost } from './host/host.ts';
 
-/** A refused request. */
 export interface Refused {
-  /** The endpoint's name, or `token()` for one of your own routes. */
+  /** Or `token()` for one of your own routes. */
   readonly endpoint: string;
-  /** The request. Null if the host did not pass the request. */
+  /** Null if the host did not pass the request. */
   readonly request: Request | null;
   readonly error: Error;
-  /** The client's id. Null if the client is unknown. */
+  /** Null if the client is unknown. */
   readonly clientId: string | null;
 }
 
-/** Logs a refusal on one line: the request, the client, its address and the exact reason. */
+/** Logs the request, the client, its address and the exact reason on one line. */
 export function logRefusal(
   host: CompleteHost,
   { endpoint, request, error, clientId }: Refused,
@@ -42,10 +41,7 @@ export function logRefusal(
   });
 }
 
-/**
- * Returns the caller's address, or null if the host throws. An error in the host must not turn a
- * refusal into a server error.
- */
+/** Returns null if the host throws. Its error must not turn a refusal into a server error. */
 function knownAddress(host: CompleteHost, request: Request): string | null {
   try {
     return callerAddress(host, request);
@@ -54,15 +50,11 @@ function knownAddress(host: CompleteHost, request: Request): string | null {
   }
 }
 
-/** Returns the error code and detail of a refusal, for the log. */
 function reason(error: Error): { readonly error: string; readonly detail: string } {
   return { error: refusalCode(error) ?? error.name, detail: getDetail(error) };
 }
 
-/**
- * Returns the code of a refusal, for the log and for telemetry. Returns null for errors that are
- * not refusals.
- */
+/** Returns null for errors that are not refusals. The log and telemetry show the code. */
 export function refusalCode(error: Error): string | null {
   if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
     return error.code;
@@ -91,10 +83,7 @@ function getDetail(error: Error): string {
 
 const clients = new Note<string>('client');
 
-/**
- * Records which client sent a request. If the request is refused later, the log can name the
- * client.
- */
+/** Records which client sent a request. A later refusal can then name the client. */
 export function noteClient(request: Request, clientId: string): void {
   clients.set(request, clientId);
 }

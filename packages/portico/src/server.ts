@@ -33,9 +33,9 @@ export interface Server {
   readonly origin: string;
   /** The `base_path`: empty, or a path like `/auth`. */
   readonly basePath: string;
-  /** The path prefix of incoming requests. This is `basePath`, or empty if a proxy removes it. */
+  /** The path prefix of incoming requests: `basePath`, or empty if a proxy removes it. */
   readonly mountPath: string;
-  /** The section `oauth_server`, with the settings that the server's profile requires. */
+  /** The section `oauth_server`, with the settings of the server's profile. */
   readonly config: OAuthServerConfig;
   /** The application that the server runs in. */
   readonly host: CompleteHost;
@@ -49,7 +49,7 @@ export interface Server {
   readonly clock: () => number;
   /** Returns a random number from 0 up to, but not including, 1. */
   readonly random: () => number;
-  /** The API that tokens are issued for if a request names none. Null if no API is configured. */
+  /** The API for tokens if a request names none. Null if no API is configured. */
   readonly audience: string | null;
   /** All resources that tokens can be issued for. */
   readonly resources: Resources;
@@ -61,20 +61,15 @@ export interface Server {
   readonly accounts: Accounts;
   /** The signing keys. */
   readonly keys: KeyRing;
-  /**
-   * The ways in which an application can become a client without an operator. Features provide
-   * them.
-   */
+  /** How an application can become a client without an operator. Features provide these ways. */
   readonly arrivals: readonly ClientArrival[];
-  /** Whether an application can become a client without an operator. */
+  /** True if an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
-  /**
-   * Returns whether clients can have keys of their own. Call it after every feature has started.
-   */
+  /** Returns true if clients can have their own keys. Call it after every feature has started. */
   readonly takesKeys: () => boolean;
   /**
-   * Returns the `client_assertion_type` of each kind of workload token that the server accepts.
-   * Call it after every feature has started.
+   * Returns the `client_assertion_type` of each kind of workload token. Call it after every feature
+   * has started.
    */
   readonly workloadTypes: () => readonly string[];
   /** Returns the grant types that the server offers. Call it after every feature has started. */
@@ -96,16 +91,13 @@ export interface Server {
   /** Verifies assertions of the issuers that the server trusts. */
   readonly trustedIssuers: TrustedIssuers;
   /**
-   * Returns the feature that checks and ends access granted by organizations. Returns null if no
-   * feature does. Call it after every feature has started.
+   * Returns the feature that checks and ends access from organizations, or null. Call it after
+   * every feature has started.
    */
   readonly givenAccess: () => GivenAccess | null;
   /** Encrypts data that browsers and clients store on behalf of the server. */
   readonly sealer: Sealer;
-  /**
-   * How the server sends requests to URLs of clients and of trusted issuers, for example to fetch
-   * client documents and key sets.
-   */
+  /** How the server sends requests to URLs of clients and of trusted issuers. */
   readonly fetching: GuardedOptions;
   /** The paths of the pages for users. */
   readonly paths: BrowserPaths;
@@ -117,36 +109,33 @@ export interface Server {
   readonly measuring: Measuring | null;
 }
 
-/** A way for applications to become clients without an operator. */
+/** A way to become a client without an operator. */
 export interface ClientArrival {
   /** One sentence for the doctor's report. */
   readonly says: string;
-  /**
-   * A short text for the list of ways to register applications, which the admin interface shows.
-   */
+  /** A short text for the list of ways to register, in the admin interface. */
   readonly as: string;
-  /** The initial access tokens for registration. Missing if clients cannot use such tokens. */
+  /** Missing if clients cannot register with initial access tokens. */
   readonly tokens?: ArrivalTokens;
 }
 
-/** Initial access tokens (RFC 7591 section 1.2). */
+/** RFC 7591 section 1.2. */
 export interface ArrivalTokens {
-  /** A text that says who can register applications, and what the tokens are used for. */
+  /** Who can register applications, and what the tokens are for. */
   readonly says: string;
-  /** The command that creates a token. Null unless every client needs a token to register. */
+  /** The command that creates a token. Null unless every client needs one to register. */
   readonly command: string | null;
 }
 
-/** Encrypts content with a key that all processes of the installation share. */
+/** Encrypts content with a key that all processes share. */
 export interface Sealer {
   seal(name: string, content: string): Promise<string>;
   /**
-   * Decrypts content that was encrypted under this name. Returns null for any other string, or if
-   * the key has been removed.
+   * Returns null for any string that was not encrypted under this name, or if the key was removed.
    */
   open(name: string, sealed: string): Promise<string | null>;
   /**
-   * Returns whether the content was encrypted with the current key. If not, that key will soon be
+   * Returns true if the content was encrypted with the current key. Any other key will soon be
    * removed.
    */
   isCurrent(sealed: string): boolean;

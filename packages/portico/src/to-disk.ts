@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Flushes the content of a file, or the names in a folder, to disk. */
+/** Flushes a file's content, or a folder's names, to disk. */
 export async function toDisk(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
