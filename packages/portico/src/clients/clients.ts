@@ -51,10 +51,7 @@ export interface RevokedClient {
    * client that it has now stored.
    */
   readonly client: Client;
-  /**
-   * Whether the server had stored the client before the revocation. This is false for a document
-   * client that no user has seen yet.
-   */
+  /** False for a document client that the server had not stored yet: no user has seen it. */
   readonly wasKnown: boolean;
 }
 

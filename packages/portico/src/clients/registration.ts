@@ -30,7 +30,7 @@ export interface ClientRegistration {
    * `authorization_code` and `refresh_token`.
    */
   readonly grants?: readonly string[];
-  /** Whether this is a public client, which cannot keep a secret. Default: false. */
+  /** True for a public client, which cannot keep a secret. Default: false. */
   readonly public?: boolean;
   /**
    * `web` (the default), or `native` for a program on a device (RFC 8252). The loopback redirect
@@ -65,14 +65,13 @@ export interface ClientRegistration {
    */
   readonly workload?: Workload;
   /**
-   * Whether the client must push its authorization requests (RFC 9126 section 6). If true,
+   * True if the client must push its authorization requests (RFC 9126 section 6). Then
    * `oauth_server:pushed_authorization_requests` must not be off.
    */
   readonly requirePushedAuthorizationRequests?: boolean;
   /**
-   * Whether all tokens of the client are bound to a key. If true, the client must prove that it has
-   * this key when it gets tokens and when it uses them (DPoP, RFC 9449), and `oauth_server:dpop`
-   * must not be off.
+   * True if all tokens of the client are bound to a key. The client must prove this key when it
+   * gets tokens and when it uses them (DPoP, RFC 9449). `oauth_server:dpop` must not be off.
    */
   readonly dpopBoundAccessTokens?: boolean;
   /**

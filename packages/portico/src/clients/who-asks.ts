@@ -16,7 +16,7 @@ export interface Unverified {
    * this device".
    */
   readonly asks: string;
-  /** Whether `asks` is a host. */
+  /** True if `asks` is a host. */
   readonly isHost: boolean;
   /**
    * The name that the client gave itself. Other clients can use the same name. Null if pages must
@@ -53,7 +53,7 @@ interface PlacedClient {
   readonly redirectUris: readonly string[];
 }
 
-/** Whether an operator registered the client. */
+/** Returns true if an operator registered the client. */
 export function isVerified({ registeredBy }: { readonly registeredBy: RegisteredBy }): boolean {
   return registeredBy === 'operator';
 }

@@ -62,7 +62,7 @@ export interface ProtectedApi extends ProtectedRoutes {
    * The audience of the tokens that the API accepts. Null if it accepts tokens without an audience.
    */
   readonly audience: string | null;
-  /** Whether clients can request this scope for this API. */
+  /** Returns true if clients can request this scope for this API. */
   offers(scope: string): boolean;
   /** Adds settings to this API. Call this method before the server handles requests. */
   serveResource(needs: ResourceNeeds): void;

@@ -9,22 +9,18 @@ export interface EndpointDescription {
   readonly path: string;
   /** The HTTP methods that the endpoint handles. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
-  /** Whether pages of any origin may call the endpoint. If so, the endpoint reads no session. */
+  /** True if pages of any origin may call the endpoint. It then reads no session. */
   readonly anyOrigin?: boolean;
-  /**
-   * Whether users open the endpoint in their browser. If so, the endpoint can respond to errors
-   * with pages.
-   */
+  /** True if users open the endpoint in their browser. It can then respond to errors with pages. */
   readonly forPeople?: boolean;
   /**
-   * Whether the endpoint only reads data. If so, the store may combine the reads for a request
+   * True if the endpoint only reads data. The store may then combine the reads of a request
    * (`Database.readTogether`).
    */
   readonly onlyReads?: boolean;
   /**
-   * Whether the endpoint serves a document that describes the issuer. If so, clients also look for
-   * this document at a second URL, in which the issuer's path comes after the endpoint's path (RFC
-   * 8414 section 3.1).
+   * True if the endpoint serves a document about the issuer. Clients then also look for it at a
+   * second URL, in which the issuer's path comes after the endpoint's path (RFC 8414 section 3.1).
    */
   readonly describesIssuer?: boolean;
   /** Loads the OpenAPI descriptions of the endpoint's methods. */

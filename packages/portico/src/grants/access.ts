@@ -26,7 +26,7 @@ export interface RevokedAuthorization {
   readonly clientId: string;
   /** The person who allowed the access. */
   readonly person: PersonReference;
-  /** Whether this call revoked the authorization. False if the authorization had already ended. */
+  /** True if this call revoked the authorization. False if it had already ended. */
   readonly revoked: boolean;
 }
 

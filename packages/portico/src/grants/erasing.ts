@@ -8,7 +8,7 @@ export interface ErasedPerson {
   readonly authorizations: number;
   /** How many consent requests were removed, including those that the person had answered. */
   readonly requests: number;
-  /** Whether the person's subject (the public identifier `sub`) was removed. */
+  /** True if the person's subject (the public identifier `sub`) was removed. */
   readonly subject: boolean;
   /** The number of stored audit events in which a pseudonym now replaces the person. */
   readonly events: number;

@@ -28,8 +28,8 @@ export interface SigningKey {
    */
   readonly signsFrom: number;
   /**
-   * Whether the key waits until `signsFrom` before it signs, according to the clock of each
-   * process. If false, the key signs in a process as soon as this process finds the key.
+   * True if the key waits until `signsFrom` before it signs, by the clock of each process.
+   * Otherwise, it signs in a process as soon as this process finds it.
    */
   readonly isStaged: boolean;
   /** The name of the key's file in the key directory. Null for a KeySigner. */

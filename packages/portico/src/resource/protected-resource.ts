@@ -11,8 +11,8 @@ export interface ResourceNeeds {
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
-   * Whether a new authorization also contains the scopes that the user has granted to the client
-   * before. A client can then request scopes one after the other, when it needs them.
+   * True to add the scopes that the user has granted to the client before to a new authorization. A
+   * client can then request scopes one after the other, when it needs them.
    */
   readonly stepUp?: boolean;
   /**

@@ -5,7 +5,7 @@ import type { Client } from './client.ts';
  * feature provides the protection.
  */
 export interface ClientDemand extends DemandDescription {
-  /** Whether the current configuration provides the protection. */
+  /** True if the current configuration provides the protection. */
   readonly isMet: boolean;
 }
 

@@ -52,8 +52,8 @@ export interface ClientMetadata {
   /** The algorithm that signs the client's ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /**
-   * Whether the client is public. A public client cannot keep a secret. It sends its client id, but
-   * cannot prove that the id is its own.
+   * True for a public client. It cannot keep a secret. It sends its client id, but cannot prove
+   * that the id is its own.
    */
   readonly public: boolean;
   /**
@@ -65,11 +65,11 @@ export interface ClientMetadata {
    * Null for a client with a secret and for a public client.
    */
   readonly keys: ClientKeys | null;
-  /** Whether the client must push its authorization requests (RFC 9126 section 6). */
+  /** True if the client must push its authorization requests (RFC 9126 section 6). */
   readonly pushesRequests: boolean;
   /**
-   * Whether the client's tokens must be bound to a key, which the client must prove to have (RFC
-   * 9449 section 5.2).
+   * True if the client's tokens must be bound to a key. The client must prove this key (RFC 9449
+   * section 5.2).
    */
   readonly dpopBoundAccessTokens: boolean;
   /**

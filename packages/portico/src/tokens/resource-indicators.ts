@@ -24,8 +24,7 @@ export interface ResourceDescription {
    */
   readonly metadataUrl: string | null;
   /**
-   * Whether refused requests get a challenge that links to the resource's metadata (RFC 9728
-   * section 5.1).
+   * True if challenges for refused requests link to the resource's metadata (RFC 9728 section 5.1).
    */
   readonly challenge: boolean;
 }

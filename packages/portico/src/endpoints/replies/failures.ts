@@ -13,7 +13,7 @@ export interface FailedRequest {
   readonly endpoint: string;
   /** True if the response is a page that a user sees. */
   readonly requestId: string | null;
-  /** Whether the response is a page that a user sees. */
+  /** True if the response is a page that a user sees. */
   readonly asPage: boolean;
   /** Determines the language of the page. Null if the response is not a page. */
   readonly request: Request | null;
