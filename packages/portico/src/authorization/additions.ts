@@ -44,7 +44,6 @@ export interface AllowedAuthorization extends Pick<
 /** Returns details to store with an authorization. Throws to refuse the authorization. */
 export type KeepsDetails = (allowed: AllowedAuthorization) => Promise<Details | undefined>;
 
-/** What features add to authorization requests. */
 export interface AuthorizationAdditions {
   /** Finds clients that are not registered. Null if all clients must be registered. */
   readonly clientSource: ClientSource | null;

@@ -90,7 +90,6 @@ export interface ConsentPageSurroundings {
   readonly catalog: ScopeCatalog;
   /** The headings that group scopes on the page, in order. */
   readonly headings: readonly ScopeHeading[];
-  /** The URL that the consent form is posted to. */
   readonly action: string;
   readonly applicationsPath: string;
   /** The path under which the server serves client logos. Null if the server serves no logos. */

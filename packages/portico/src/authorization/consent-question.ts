@@ -28,7 +28,6 @@ export interface ConsentQuestion {
 
 export type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices' | 'details'>;
 
-/** Returns the question, with a CSRF token for the consent form. */
 export function askConsent(
   { resources }: Server,
   { redirectUri, audience, choices }: AskedRequest,

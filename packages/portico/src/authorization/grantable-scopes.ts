@@ -8,7 +8,6 @@ import type { AuthorizationAdditions } from './additions.ts';
 import { addedScopes, choicesFor, usableScopes } from './scope-choices.ts';
 
 export interface ScopesToAsk {
-  /** The scopes that the person may grant. */
   readonly scopes: readonly string[];
   /**
    * The scopes that the person has allowed before. Always empty, unless clients may request the
@@ -29,7 +28,6 @@ export class GrantableScopes {
     this.#resources = resources;
   }
 
-  /** Returns the scopes for the consent page of a new request. */
   async ofNew(
     request: AuthorizationRequest,
     client: Client,

@@ -27,7 +27,6 @@ export interface AskedMode {
   readonly responseMode?: string | undefined;
 }
 
-/** The response mode that every server has. */
 export const QUERY = 'query';
 
 export class ResponseModes<Mode extends ResponseMode = ResponseMode> {

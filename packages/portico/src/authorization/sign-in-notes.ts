@@ -115,7 +115,6 @@ export class SignInNotes {
   }
 }
 
-/** The maximum number of characters in a path to return to. */
 const LONGEST_PATH = 4000;
 
 /**

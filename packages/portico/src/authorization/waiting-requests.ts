@@ -21,7 +21,6 @@ export interface RequestToWait {
 
 export interface BegunWaiting {
   readonly requestId: string;
-  /** The `Set-Cookie` headers for the response. */
   readonly cookies: readonly string[];
 }
 
@@ -29,7 +28,6 @@ export interface WaitingInBrowser {
   readonly sent: SentParameters;
   readonly direct: boolean;
   readonly received: Received;
-  /** The `Set-Cookie` headers that remove the request's cookie. */
   readonly cookies: readonly string[];
   /** Removes the request from the store, if it is there. */
   end(): Promise<void>;

@@ -184,7 +184,6 @@ export class ClientProofs {
   }
 }
 
-/** Authenticates the clients of one endpoint. */
 export class ClientAuthentication {
   readonly #server: Server;
   readonly #proofs: ClientProofs;

@@ -21,11 +21,9 @@ export interface ClientAssertions {
    * must not depend on the client. The server must do the same work for every client.
    */
   recognizes(assertion: Jws): boolean;
-  /** Returns the verifier for the endpoints with these URLs. */
   verifierAt(endpoints: readonly string[]): VerifyAssertion;
 }
 
-/** Verifies assertions that clients sign with their own keys. */
 export interface OwnAssertions extends ClientAssertions {
   /** Returns the current problems of the client's keys. */
   problems(client: KeyedClient): Promise<readonly string[]>;

@@ -14,7 +14,6 @@ export const CLIENT_AUTHENTICATION_METHODS = [
 /** The method of clients with keys. A feature must verify their assertions. */
 export const PRIVATE_KEY_JWT = 'private_key_jwt';
 
-/** The credentials in a request, not yet verified. */
 export type Credentials =
   SecretCredentials | AssertionCredentials | { readonly method: 'none'; readonly clientId: string };
 

@@ -50,7 +50,6 @@ export function differences(before: Client, after: Client): FieldChanges {
   );
 }
 
-/** Compares the metadata fields that features add. */
 export function furtherDifferences(
   before: FurtherValues,
   after: FurtherValues,

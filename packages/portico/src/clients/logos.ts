@@ -6,7 +6,6 @@ export interface NamedLogo {
   readonly logoUri?: string;
 }
 
-/** Checks and serves client logos. */
 export interface ClientLogos {
   /** The path of all logos. The query selects the client and the picture. */
   readonly path: string;

@@ -97,7 +97,6 @@ export function looksLike(name: string, serverName: string): boolean {
   return own !== '' && skeletons(name).includes(own);
 }
 
-/** Returns true if this name contains the server's name or a lookalike. */
 export function containsLookalike(name: string, serverName: string): boolean {
   const own = buildSkeleton(serverName);
   if (own === '') return false;

@@ -77,7 +77,7 @@ function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[])
     : null;
 }
 
-/** Returns true if text follows this exact scheme and a colon. */
+/** Returns true if the URI is this exact scheme, a colon, and more text. */
 function hasScheme(uri: string, scheme: string): boolean {
   return uri.startsWith(`${scheme}:`) && uri.length > scheme.length + 1;
 }

@@ -68,8 +68,9 @@ export class ClientSecrets {
   }
 
   /**
-   * Returns true for the client's current secret and, during the overlap, for its previous one. A
-   * blank or expired secret takes as long as a wrong one. So do clients without a secret, and null.
+   * Returns true for the client's current secret and, during the overlap, for its previous one. All
+   * failures take equally long: a wrong, blank or expired secret, a client without a secret, and an
+   * unknown client (null).
    */
   async verify(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);

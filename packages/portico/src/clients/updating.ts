@@ -115,7 +115,6 @@ function requireOperators({ registeredBy }: Client): void {
   }
 }
 
-/** Returns the website and logo after these changes. */
 function getShown(
   { siteUri: siteBefore, logoHash: logoBefore }: Client,
   { siteUri }: ClientChanges,

@@ -281,7 +281,7 @@ export class AuthorizeEndpoint {
     return step === undefined ? NO_INTERACTION : 'page' in step ? { ...step, receivedAt } : step;
   }
 
-  /** A client's direct request ends here, so that it cannot be used again. */
+  /** Ends a client's direct request, so that it cannot be used again. */
   async #spent(put: PutRequest, requestId: string | undefined, reply: Reply): Promise<Reply> {
     if (put.direct && requestId !== undefined) await this.#additions.directRequests?.end(requestId);
     return reply;
@@ -302,7 +302,6 @@ function readParameters(sent: SentParameters): Parameters {
   return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
 }
 
-/** Returns true if the client sent `prompt=none`: it wants no page. */
 function isSilent(
   checked: CheckedRequest,
 ): checked is Extract<CheckedRequest, { readonly asked: unknown }> {

@@ -52,7 +52,6 @@ export interface OwnEndpoint {
   readonly handler: Handler;
 }
 
-/** What every endpoint needs. */
 export interface Answering {
   readonly server: Server;
   readonly failures: Failures;

@@ -32,7 +32,7 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/** `isSpentRefused` deletes a stored response when the server refuses the request. */
+/** If `isSpentRefused` is true, a refusal deletes the stored response. */
 const KINDS = {
   code: { name: 'code', isSpentRefused: true },
   refresh_token: { name: 'refresh token', isSpentRefused: false },

@@ -55,7 +55,6 @@ export function fileName(signsFrom: number, kid: string, algorithm: SigningAlgor
   return `${signsFrom}-${kid}${getAlgorithmMark(algorithm)}.json`;
 }
 
-/** Returns the file name of the staged key that will replace this key. */
 export function stagedFileName({ kid, algorithm }: SigningKey): string {
   return `0-next-${tokenHash(kid)}${getAlgorithmMark(algorithm)}.json`;
 }

@@ -102,7 +102,6 @@ export function findSigningKey(
   return own.find((each) => hasBegun(each, now)) ?? own.at(-1) ?? null;
 }
 
-/** Returns true if the key may sign at this time. */
 export function hasBegun({ isStaged, signsFrom }: SigningKey, now: number): boolean {
   return !isStaged || signsFrom <= now;
 }

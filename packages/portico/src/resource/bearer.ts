@@ -38,7 +38,6 @@ export interface UsableToken {
   readonly expiresAt: number;
   /** Null if the token is not bound to a key. */
   readonly thumbprint: string | null;
-  /** The details of the token's authorization. */
   readonly details?: Details | undefined;
 }
 

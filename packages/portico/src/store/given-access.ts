@@ -29,7 +29,6 @@ export interface AccessInUse {
   readonly clientId: string;
   /** In milliseconds since 1970. */
   readonly issuedAt: number;
-  /** The details of the token's authorization. */
   readonly details: Details;
 }
 

@@ -44,7 +44,7 @@ export interface Family {
   readonly details?: Details | undefined;
 }
 
-/** An authorization, as people see it. */
+/** An authorization that a client has for a person's account. */
 export interface Authorization {
   readonly family: Family;
   readonly clientName: string;
@@ -197,7 +197,6 @@ export interface AccessToken {
    * bound. It is then valid only without a proof.
    */
   readonly thumbprint: string | null;
-  /** The details of the token's authorization. */
   readonly details?: Details | undefined;
 }
 
@@ -233,7 +232,7 @@ export type GrantRefusal =
   | 'used'
   /** The authorization was already revoked. */
   | 'revoked'
-  /** The code was replaced before it was used. The new code stays valid. */
+  /** The code was replaced before it was used. The new code is not affected. */
   | 'replaced'
   /**
    * The code or token was used before, or the authorization was revoked. This request revokes

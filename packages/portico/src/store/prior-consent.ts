@@ -39,7 +39,6 @@ export type ConsentAnswered = (
 /** An earlier authorization that covers a new request. The server can skip the consent page. */
 export interface PriorAuthorization {
   readonly id: string;
-  /** The earlier authorization's details. */
   readonly details?: Details | undefined;
   /**
    * Returns true if the consent still covers the new authorization. Called in the transaction that

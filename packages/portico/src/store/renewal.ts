@@ -6,7 +6,6 @@ export interface Renewal {
   readonly renews?: false | undefined;
 }
 
-/** Returns what a page says about this client. */
 export function renewalOf({ grants }: Client): Renewal {
   return grants.includes('refresh_token') ? {} : { renews: false };
 }

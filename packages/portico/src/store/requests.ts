@@ -50,7 +50,6 @@ export interface ConsentRequest extends AuthorizationRequest, Renewal {
   /** Null while the request waits for the person's answer. */
   readonly outcome: ConsentOutcome | null;
   readonly answer?: ConsentAnswer | undefined;
-  /** The details for the authorization. */
   readonly details?: Details | undefined;
   readonly expiresAt: number;
 }

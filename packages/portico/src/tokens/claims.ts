@@ -39,7 +39,6 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ['false', false],
 ]);
 
-/** How the server reads a claim that is not text. */
 interface TypedClaim {
   /** Returns the value with the right type, or undefined for an invalid value. */
   readonly read: (value: unknown) => unknown;

@@ -11,7 +11,7 @@ import { faultReply, refusalReply, unavailableReply, type Reply } from './respon
 export interface FailedRequest {
   /** The name of the endpoint, or `token()` for a route of the host. */
   readonly endpoint: string;
-  /** True if the response is a page that a user sees. */
+  /** Null if the host did not provide the request. */
   readonly requestId: string | null;
   /** True if the response is a page that a user sees. */
   readonly asPage: boolean;

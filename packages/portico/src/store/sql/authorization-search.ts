@@ -14,7 +14,6 @@ import { conjunction, familyIndex, type FamilyIndex, type Where } from './family
 import { readDetails, type FamilyRow } from './family-rows.ts';
 import { placeholders, words } from './statements.ts';
 
-/** Finds active authorizations for administrators. */
 export class AuthorizationSearch {
   readonly #database: Database;
   readonly #further: FurtherGrants;

@@ -4,7 +4,6 @@ import { CLIENT_COLUMNS, clientValues, toClient, type ClientRow } from './client
 import { replaceLogo } from './logos.ts';
 import { exists, insertInto } from './statements.ts';
 
-/** With the values of `clientValues`. */
 export const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
 
 const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
@@ -68,7 +67,8 @@ export async function isThisClient(connection: SqlConnection, client: Client): P
 export const TURN = 'one at a time';
 
 /**
- * Inserts the row `TURN`, runs the work, and deletes the row. Such transactions run one at a time.
+ * Inserts the row `TURN` as a copy of this client, runs the work, and deletes the row. Such
+ * transactions run one at a time.
  */
 export async function inTurn<T>(
   connection: SqlConnection,

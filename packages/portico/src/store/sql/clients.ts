@@ -48,7 +48,6 @@ export class ClientRecords {
     this.#further = further;
   }
 
-  /** Inserts the client, with its logo and its additional data. */
   insertClient(client: Client, its: WithClient = {}): Promise<void> {
     return its.logo === undefined && its.addition === undefined
       ? insertClient(this.#database, client)
@@ -246,7 +245,6 @@ export class ClientRecords {
     return listClients(this.#database);
   }
 
-  /** Returns the first `limit` clients after this id, ordered by id. */
   async listClientsAfter(id: string, limit: number): Promise<readonly Client[]> {
     const { rows } = await this.#database.execute<ClientRow>(
       `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id > ? ORDER BY client_id ` +

@@ -7,7 +7,6 @@ import { settleInsert } from './lost-insert.ts';
 /** The UPDATE changes the authorization's row. This prevents a second use of the code or token. */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;
-  /** The values for the UPDATE. */
   readonly claim: readonly SqlParameter[];
   /** Returns why no tokens were issued, if the row was not in the required state. */
   readonly otherwise: () => Promise<GrantRefusal>;

@@ -27,7 +27,6 @@ const STATES = {
   undelivered: 'undelivered_at IS NOT NULL',
 } as const;
 
-/** Selects messages for an operator. */
 export interface OutboxSelection {
   readonly id?: string;
   readonly receiver?: string;
@@ -131,7 +130,6 @@ export class OutboxMessages {
     return rows.length === 0 ? 0 : this.remove(rows.map(({ id }) => id));
   }
 
-  /** Counts messages by state. */
   async counts(): Promise<Readonly<Record<'waiting' | 'undelivered' | 'dropped', number>>> {
     const { rows } = await this.#database.execute<Readonly<Record<string, unknown>>>(
       `SELECT SUM(waiting) AS waiting, SUM(undelivered) AS undelivered, SUM(dropped) AS dropped

@@ -19,7 +19,6 @@ export function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
 
-/** Matches rows whose scopes include `openid`. */
 export const HAS_OPENID =
   "scope = 'openid' OR scope LIKE 'openid %' OR scope LIKE '% openid' OR scope LIKE '% openid %'";
 

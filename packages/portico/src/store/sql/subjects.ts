@@ -1,7 +1,6 @@
 import { type Database, insertIfNone } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
 
-/** Reads and writes each person's `sub` (`oauth_subjects`). */
 export class SubjectRecords {
   readonly #database: Database;
 
