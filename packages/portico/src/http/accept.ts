@@ -1,6 +1,6 @@
 /**
- * Whether the header `Accept` includes HTML and does not prefer JSON. This is the case for
- * browsers, but not for programs that accept any type (RFC 9110 section 12.5.1).
+ * Returns true if `Accept` includes HTML and does not prefer JSON (RFC 9110 section 12.5.1).
+ * Browsers send such a header. Programs that accept any type do not.
  */
 export function prefersPage(accept: string | null): boolean {
   if (accept === null) return false;

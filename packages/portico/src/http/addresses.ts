@@ -19,17 +19,15 @@ export function canonicalAddress(text: string): string | null {
   if (port !== undefined && Number(port) > HIGHEST_PORT) return null;
   if (plain !== undefined) return isIPv4(plain) ? plain : null;
   const address = (bracketed ?? text).replace(ZONE, '');
-  // Reject an address with two zones. The line above has removed only one, and Node would accept
-  // the other one.
+  // The line above removed one zone. Reject a second one, which Node would accept.
   if (address.includes('%') || !isIPv6(address)) return null;
   const groups = ipv6Groups(address);
   return ipv4MappedTo(groups) ?? compressed(address);
 }
 
 /**
- * Returns the network to which rate limits apply. For IPv4, this is the address itself. For IPv6,
- * it is the address's /64, because one caller can use all addresses in a /64. `address` must be the
- * result of `canonicalAddress`.
+ * Returns the network to which rate limits apply: an IPv4 address, or the /64 of an IPv6 address.
+ * One caller can use all addresses in a /64. `address` is a result of `canonicalAddress`.
  */
 export function findNetwork(address: string | null): string | null {
   if (address === null || !isIPv6(address)) return address;
@@ -38,8 +36,8 @@ export function findNetwork(address: string | null): string | null {
 }
 
 /**
- * Returns the address in the form that URLs use (WHATWG URL, "IPv6 serializer"). RFC 5952 requires
- * the same form.
+ * Returns the address as URLs write it (WHATWG URL, "IPv6 serializer"). RFC 5952 requires the same
+ * form.
  */
 function compressed(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
@@ -57,10 +55,7 @@ function parseGroups(groups: string): readonly number[] {
   return groups === '' ? [] : groups.split(':').map((group) => Number.parseInt(group, 16));
 }
 
-/**
- * Returns the IPv4 address in an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), or null for
- * any other address.
- */
+/** Returns the IPv4 address in an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), or null. */
 function ipv4MappedTo(groups: readonly number[]): string | null {
   const [high = 0, low = 0] = groups.slice(6);
   const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xff_ff;

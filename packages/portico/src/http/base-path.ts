@@ -1,13 +1,11 @@
 /**
- * The setting `base_path` is a path such as `/auth`, or empty. All endpoints are below this path.
- * The path is part of the issuer (RFC 8414 section 2), of each endpoint's path, and of the name or
- * path of each cookie.
+ * `base_path` is a path such as `/auth`, or empty. All endpoints are below it. The issuer (RFC 8414
+ * section 2) and the name or path of each cookie contain it.
  */
 
 /**
- * Returns all problems with a base path. Returns an empty list if the path is valid or empty. Only
- * unreserved characters (RFC 3986 section 2.3) are allowed. They have only one spelling, and they
- * have no special meaning in routes or in a cookie's `Path`.
+ * Returns all problems with a base path. Allows only unreserved characters (RFC 3986 section 2.3).
+ * They have one spelling, and no special meaning in routes or in a cookie's `Path`.
  */
 export function basePathProblems(value: string): readonly string[] {
   return PROBLEMS.flatMap(([wrong, problem]) => (wrong.test(value) ? [problem] : []));
@@ -26,8 +24,8 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
 ];
 
 /**
- * Returns the problems with `base_path_stripped`. This setting requires a base path, because
- * otherwise the proxy has nothing to remove.
+ * Returns the problems with `base_path_stripped`. Without a base path, the proxy has nothing to
+ * remove.
  */
 export function strippedProblems(basePath: string, stripped: boolean): readonly string[] {
   return stripped && basePath === ''
@@ -36,9 +34,8 @@ export function strippedProblems(basePath: string, stripped: boolean): readonly 
 }
 
 /**
- * Returns the name of a cookie that the browser sends to the whole origin. The name contains the
- * base path, so that two installations on one origin use different cookies. Their cookies cannot
- * have different paths, because the prefix `__Host-` requires the path `/`.
+ * Returns the name of a cookie for the whole origin. The name contains the base path, so two
+ * installations on one origin use different cookies. The prefix `__Host-` allows only the path `/`.
  */
 export function cookieNameBelow(basePath: string, name: string): string {
   return basePath === '' ? name : `${name}${encodeURIComponent(basePath)}`;

@@ -1,22 +1,21 @@
 /**
- * The credentials from an `Authorization` header with the scheme Bearer (RFC 6750 section 2.1) or
- * another token scheme.
+ * The credentials in an `Authorization` header: Bearer (RFC 6750 section 2.1) or another scheme.
  */
 export interface BearerCredentials {
-  /** The token. Null if the scheme is not followed by exactly one well-formed token. */
+  /** Null if the scheme is not followed by exactly one well-formed token. */
   readonly token: string | null;
 }
 
 const patterns = new Map<string, RegExp>();
 
 /**
- * Returns a pattern for a scheme. The first alternative matches the scheme and a well-formed token.
- * The other alternatives match the scheme and anything else.
+ * The first alternative of the pattern matches the scheme and a well-formed token. The others match
+ * the scheme and anything else.
  */
 function buildPattern(scheme: string): RegExp {
   const known = patterns.get(scheme);
   if (known !== undefined) return known;
-  // The name of a scheme may contain characters such as "." and "*" (RFC 9110 section 11.1).
+  // A scheme may contain characters such as "." and "*" (RFC 9110 section 11.1).
   const literal = scheme.replaceAll(/\W/g, String.raw`\$&`);
   const pattern = new RegExp(String.raw`^\s*${literal}(?: +([A-Za-z0-9\-._~+/]+=*)\s*$|\s|$)`, 'i');
   patterns.set(scheme, pattern);
@@ -24,17 +23,14 @@ function buildPattern(scheme: string): RegExp {
 }
 
 /**
- * Reads a Bearer token. Returns null if there is no header or the header has another scheme. All
- * code that reads tokens from headers must call this function or `parseScheme`.
+ * Reads a Bearer token. Returns null without a header, or for another scheme. All code that reads
+ * tokens from headers must call this function or `parseScheme`.
  */
 export function parseBearer(authorization: string | null): BearerCredentials | null {
   return parseScheme('Bearer', authorization);
 }
 
-/**
- * Reads a token with another scheme, as `parseBearer` does for Bearer. Call this function only if
- * the server accepts this scheme.
- */
+/** Reads a token with another scheme, as `parseBearer` does. The caller must accept this scheme. */
 export function parseScheme(
   scheme: string,
   authorization: string | null,
@@ -44,9 +40,8 @@ export function parseScheme(
 }
 
 /**
- * Whether a request has an `Authorization` header with Bearer or one of these schemes, even if the
- * token is not valid. The CSRF check can skip such a request, because Portico reads no session and
- * no cookies from it.
+ * Returns true if the request uses Bearer or one of these schemes, even if its token is not valid.
+ * Portico reads no cookies from such a request, so the CSRF check can skip it.
  */
 export function isBearerRequest(request: Request, schemes: readonly string[]): boolean {
   const authorization = request.headers.get('authorization');
@@ -56,21 +51,19 @@ export function isBearerRequest(request: Request, schemes: readonly string[]): b
   );
 }
 
-/** A Node request or a request of a framework that is built on Node. */
 interface NodeRequest {
   /**
-   * The request's headers, with names in lower case. If the request has several `Authorization`
-   * headers, contains only the first.
+   * Names are in lower case. Of several `Authorization` headers, Node keeps only the first here.
    */
   readonly headers: { readonly authorization?: string | undefined };
-  /** The headers as Node received them: a name, its value, the next name, its value, and so on. */
+  /** The headers as Node received them: name, value, name, value, and so on. */
   readonly rawHeaders?: readonly string[];
 }
 
 /**
- * Returns the `Authorization` header of a Node request. If there are several, joins them with
- * commas (RFC 9110 section 5.3). The joined value is never a valid credential. Otherwise, the
- * application or a proxy could check one header while Portico reads another.
+ * Returns the `Authorization` header of a Node request. Joins several with commas (RFC 9110 section
+ * 5.3), which is never a valid credential. Otherwise, the application or a proxy could check one
+ * header while Portico reads another.
  */
 export function readAuthorization({ headers, rawHeaders = [] }: NodeRequest): string | null {
   const { authorization = null } = headers;

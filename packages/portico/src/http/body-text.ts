@@ -3,7 +3,7 @@ import { Note } from './note.ts';
 const texts = new Note<string>('text of the body');
 
 /**
- * Stores the text of a response's body with the response. Without this, the text could be read only
+ * Stores the text of the response's body with the response. Otherwise, the text could be read only
  * as a stream.
  */
 export function madeOfText(response: Response, text: string): Response {
@@ -11,7 +11,7 @@ export function madeOfText(response: Response, text: string): Response {
   return response;
 }
 
-/** Returns the text of the response's body, or null if it was not stored with `madeOfText`. */
+/** Returns the text that `madeOfText` stored, or null. */
 export function readBodyText(response: Response): string | null {
   return texts.of(response) ?? null;
 }

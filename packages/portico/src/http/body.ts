@@ -2,14 +2,12 @@
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
- * Thrown if the application has read the request's body before the endpoint and has not kept it.
- * This is a mistake in the application, so the server responds with 500 and logs the error.
+ * The application read the request's body before the endpoint and did not keep it. This is a
+ * mistake in the application, so the server responds with 500 and logs the error.
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';
-  /**
-   * `from` is where the application read the body. `place` is where Portico looked for the body.
-   */
+  /** `from`: where the application read the body. `place`: where Portico looked for it. */
   constructor(from: string, place: string) {
     super(
       `The body was read from ${from} before portico() got the request, and is not in ${place}. ` +
@@ -20,15 +18,14 @@ export class BodyTakenError extends Error {
 }
 
 /**
- * Called if Portico cannot use a request's body. Throws, or returns a value that replaces the body.
- * `cause` is the error that occurred while reading.
+ * Called if Portico cannot use a body. Throws, or returns a value that replaces the body. `cause`
+ * is the error of the read.
  */
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
 /**
- * Returns the bytes of a request's body. If the body is too large, reads and discards the rest, up
- * to a limit. Otherwise, the connection would close while the client is still sending, and the
- * client would not receive the response.
+ * Returns the bytes of a request's body. If the body is too large, discards the rest, up to a
+ * limit. Otherwise, the connection would close before the client has read the response.
  */
 export async function readBytes<T>(
   request: Request,
@@ -64,10 +61,7 @@ export async function readBytes<T>(
   return withoutBody('too large');
 }
 
-/**
- * Throws if the application has already read the body. Otherwise, the error would look like a
- * mistake of the client.
- */
+/** Without this check, an early read by the application would look like a mistake of the client. */
 function requireUnread({ bodyUsed }: Request): void {
   if (bodyUsed) throw new BodyTakenError('the request', "the request's body");
 }
@@ -78,18 +72,18 @@ function brokeOff<T>(error: unknown, withoutBody: WithoutBody<T>): T {
 }
 
 /**
- * Whether the body's declared length is within the limit. If so, the bytes need not be counted
- * while reading, because the HTTP parser ensures that the body has the declared length.
+ * Returns true if the declared length is within the limit. The HTTP parser enforces the declared
+ * length, so the bytes need no counting.
  */
 function declaresAtMost({ headers }: Request, limit: number): boolean {
   const declared = headers.get('content-length');
   return declared !== null && Number(declared) <= limit;
 }
 
-/** Share one decoder between all requests, because creating a decoder takes as long as decoding. */
+/** Creating a decoder takes as long as decoding, so all requests share this one. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Does the same as `readBytes`, but returns text. */
+/** Like `readBytes`, but returns text. */
 export async function readText<T>(
   request: Request,
   limit: number,
@@ -100,7 +94,7 @@ export async function readText<T>(
 }
 
 /**
- * Does the same as `readText` for forms, but faster. In a valid form, U+FFFD appears only in
+ * Like `readText`, but faster and only for forms. A valid form contains U+FFFD only in
  * percent-encoded form.
  */
 export async function readFormText<T>(
@@ -117,8 +111,7 @@ export async function readFormText<T>(
     return brokeOff(error, withoutBody);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
-  // `request.text()` replaces bytes that are not UTF-8 with U+FFFD, so a body that contains this
-  // character is not valid.
+  // `request.text()` replaces bytes that are not UTF-8 with U+FFFD.
   return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
 }
 
@@ -130,7 +123,7 @@ function decode<T>(bytes: Buffer, withoutBody: WithoutBody<T>): string | T {
   }
 }
 
-/** The maximum number of bytes that are read and discarded. */
+/** In bytes. */
 export const MOST_DISCARDED = 16 * 1024 * 1024;
 
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
@@ -143,6 +136,6 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     }
     await reader.cancel();
   } catch {
-    // Ignore this error, because the client has closed the connection.
+    // The client closed the connection.
   }
 }

@@ -1,14 +1,11 @@
 /**
  * What a resource tells clients about tokens that are bound to a key. Such tokens have a separate
- * `Authorization` scheme, and each request must contain a proof of the key.
+ * `Authorization` scheme. Each request must prove that it has the key.
  */
 export interface BindingOffer {
-  /** The `Authorization` scheme for tokens that are bound to a key, for example `DPoP`. */
+  /** For example `DPoP`. */
   readonly scheme: string;
-  /**
-   * Whether all tokens must be bound to a key. If true, error responses contain no Bearer
-   * challenge.
-   */
+  /** True if all tokens must be bound. Error responses then contain no Bearer challenge. */
   readonly required: boolean;
   /** Additional parameters for the challenge with this scheme. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -20,23 +17,23 @@ export interface BindingOffer {
   readonly answerField: string;
 }
 
-/** What an error response tells the client about tokens that are bound to a key. */
+/** What an error response tells the client about bound tokens. */
 export interface BindingRefusal extends BindingOffer {
   /**
-   * Whether the request used the scheme for bound tokens. If so, the error response contains only a
-   * challenge with this scheme.
+   * True if the request used the scheme for bound tokens. The response then contains only this
+   * challenge.
    */
   readonly presented: boolean;
   /**
-   * A value that the client must use in its next proof, for example a nonce. The response contains
-   * this value. Null if the client needs no such value.
+   * The value that the client must use in its next proof, for example a nonce. Null if there is no
+   * such value.
    */
   readonly answer: string | null;
 }
 
 /**
- * Returns what an error response tells the client about bound tokens. Pass `proof` only if the
- * request used the scheme for bound tokens.
+ * Returns what an error response says about bound tokens. Pass `proof` only if the request used
+ * their scheme.
  */
 export function bindingRefusal(
   offer: BindingOffer | null,
@@ -50,10 +47,9 @@ export function bindingRefusal(
 /**
  * Returns the value of `WWW-Authenticate` for an error response.
  *
- * If the request used the scheme for bound tokens, or if all tokens must be bound, returns one
- * challenge with this scheme. Otherwise, returns one challenge for each scheme. The Bearer
- * challenge then comes first and is the only one that contains the error, because some clients read
- * only the first challenge.
+ * If the request used the scheme for bound tokens, or all tokens must be bound, there is one
+ * challenge, with this scheme. Otherwise, there is one challenge for each scheme. Bearer comes
+ * first and alone contains the error, because some clients read only the first challenge.
  */
 export function challenges(
   parameters: Readonly<Record<string, string | null>>,
@@ -66,10 +62,7 @@ export function challenges(
   return `${bearerChallenge(parameters)}, ${challenge(scheme, beside)}`;
 }
 
-/**
- * Returns the header with the value for the client's next proof. Returns an empty object if there
- * is no such value.
- */
+/** Returns the header for the client's next proof, or an empty object. */
 export function answerFields(binding: BindingRefusal | null): Readonly<Record<string, string>> {
   return binding === null || binding.answer === null
     ? {}
@@ -77,8 +70,7 @@ export function answerFields(binding: BindingRefusal | null): Readonly<Record<st
 }
 
 /**
- * Returns a Bearer challenge for `WWW-Authenticate` (RFC 6750 section 3), without the parameters
- * that are null.
+ * Returns a Bearer challenge for `WWW-Authenticate` (RFC 6750 section 3). Omits null parameters.
  */
 export function bearerChallenge(parameters: Readonly<Record<string, string | null>>): string {
   return challenge('Bearer', parameters);
@@ -86,8 +78,8 @@ export function bearerChallenge(parameters: Readonly<Record<string, string | nul
 
 function challenge(scheme: string, parameters: Readonly<Record<string, string | null>>): string {
   const written = Object.entries(parameters).flatMap(([name, value]) =>
-    // Write the value as a quoted string (RFC 9110 section 5.6.4). If it contains a character that
-    // headers cannot contain, setting the header throws an error.
+    // A quoted string (RFC 9110 section 5.6.4). Setting the header throws if the value contains a
+    // character that headers cannot contain.
     value === null ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
   );
   return `${scheme} ${written.join(', ')}`;

@@ -1,62 +1,50 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Log, LogContext } from '@portico/sql';
 
-/** The request that the server is currently handling. */
 interface Answering {
   /** The framework's request or context object, or undefined. */
   readonly context: unknown;
   readonly requestId: RequestId;
 }
 
-/**
- * The request's id, or a function that returns the id and may create it in its first call. Null if
- * the host did not set an id.
- */
+/** An id, or a function that may create the id in its first call. Null if the host set no id. */
 type RequestId = string | (() => string) | null;
 
 const requests = new AsyncLocalStorage<Answering>();
 
 /**
- * Runs `work` for a request. `context` is the framework's request or context object. If `context`
- * is undefined or `requestId` is null, uses the value of the enclosing request. If `context` is
- * undefined and the id stays the same, creates no new async context.
+ * Runs `work` for a request. An undefined `context` or a null `requestId` means the value of the
+ * enclosing request. Creates no new async context if nothing changes.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
-  // Use an existing id rather than a function that would create another id.
+  // An existing id takes precedence over a function that would create another id.
   const id =
     requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();
   return requests.run({ context: context ?? outside?.context, requestId: id }, work);
 }
 
-/**
- * Runs `work` outside the current request. Use this function for work that belongs to several
- * requests or runs after the response.
- */
+/** Runs `work` outside the current request, for work of several requests or after the response. */
 export function runForNoRequest<T>(work: () => T): T {
   return requests.exit(work);
 }
 
-/**
- * Returns the framework's request or context object for the current request, or undefined outside a
- * request.
- */
+/** Returns the framework's request or context object, or undefined outside a request. */
 export function currentContext(): unknown {
   return requests.getStore()?.context;
 }
 
-/** Returns the id of the current request. Returns null if it has no id, or outside a request. */
+/** Returns the id of the current request, or null. */
 export function currentRequestId(): string | null {
   const { requestId = null } = requests.getStore() ?? {};
   return typeof requestId === 'function' ? requestId() : requestId;
 }
 
 /**
- * Returns a log that adds the id of the current request to each line as `requestId`, unless the
- * line already has one. The returned log never throws. If the application's log fails, the line is
- * lost, but the request and the process continue.
+ * Returns a log that adds `requestId` to each line without one. The returned log never throws. If
+ * the application's log fails, the line is lost, but the request continues.
  */
 export function withCurrentRequestId(log: Log): Log {
   const named = (context: LogContext | undefined): LogContext | undefined => {
@@ -72,7 +60,7 @@ export function withCurrentRequestId(log: Log): Log {
         // The application's log function may be asynchronous.
         if (written instanceof Promise) written.catch(() => {});
       } catch {
-        // Ignore the error, because there is no other place to report it.
+        // There is no other place to report this error.
       }
     };
   return {

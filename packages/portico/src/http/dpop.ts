@@ -1,8 +1,6 @@
 import type { BindingOffer } from './challenges.ts';
 
-/**
- * The `Authorization` scheme for tokens that are bound to a key with DPoP (RFC 9449 section 7.1).
- */
+/** The `Authorization` scheme of DPoP-bound tokens (RFC 9449 section 7.1). */
 export const DPOP_SCHEME = 'DPoP';
 
 /** Returns what a resource tells clients about DPoP (RFC 9449 section 7.1, RFC 9728 section 2). */
@@ -10,7 +8,7 @@ export function dpopOffer({
   required,
   algorithms,
 }: {
-  /** Whether all tokens must be bound to a key. */
+  /** True if all tokens must be bound to a key. */
   readonly required: boolean;
   /** The algorithms with which clients may sign proofs (RFC 7518). */
   readonly algorithms: readonly string[];

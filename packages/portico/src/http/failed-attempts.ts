@@ -1,13 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { RecentMap } from './recent-map.ts';
 
-/**
- * A key under which failed attempts are counted together, for example all attempts for one client
- * from one network.
- */
+/** Failed attempts with the same key are counted together. Example: one client from one network. */
 export interface AttemptKey {
   readonly key: string;
-  /** How many attempts can fail within 15 minutes before further attempts are delayed. */
+  /** How many attempts can fail within 15 minutes without a delay. */
   readonly free: number;
 }
 
@@ -16,32 +13,26 @@ export type Attempt<T> =
   | { readonly outcome: 'wrong' }
   | {
       readonly outcome: 'slowed';
-      /** How long the caller must wait before the next attempt, in milliseconds. */
+      /** In milliseconds. */
       readonly wait: number;
-      /**
-       * Whether this is the first rejected attempt since the key's failures were last forgotten.
-       */
+      /** True for the first rejected attempt since the failures of this key were last forgotten. */
       readonly first: boolean;
     };
 
-/** Returns an unpredictable random number from 0 to less than 1. Use it as `random`. */
+/** Returns an unpredictable number from 0 to less than 1. */
 export function systemRandom(): number {
   return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 }
 
 interface Failures {
   readonly count: number;
-  /**
-   * The time from which the failures of this key are forgotten one by one, in milliseconds since
-   * 1970.
-   */
+  /** From this time, failures are forgotten one by one. In milliseconds since 1970. */
   readonly leaksFrom: number;
-  /** When the next attempt with this key is allowed, in milliseconds since 1970. */
+  /** When the next attempt is allowed, in milliseconds since 1970. */
   readonly nextAt: number;
-  /** The value that `nextAt` had before the last attempt. */
+  /** The value of `nextAt` before the last attempt. */
   readonly before: number;
   readonly forgottenAt: number;
-  /** Whether the first rejected attempt has already been reported. */
   readonly reported: boolean;
 }
 
@@ -51,21 +42,20 @@ const LONGEST_INTERVAL = 30_000;
 /** How long after the last failure all failures of a key are forgotten, in milliseconds. */
 const MEMORY = 15 * 60_000;
 /**
- * The maximum number of keys. Above it, the key whose last attempt is the oldest is forgotten. An
- * attempt that was rejected because it must wait is not a last attempt.
+ * Above this number, the key with the oldest attempt is forgotten. Attempts that were rejected
+ * because they must wait do not count.
  */
 const MOST_KEYS = 10_000;
-/** One in this many of the attempts that would have to wait is allowed immediately. */
+/** One in this many of the attempts that would have to wait is allowed. */
 const GOES_AHEAD = 20;
 
 /**
- * Slows down attackers who guess secrets. After some failures, an attempt with the same key is
- * allowed only after an interval. Each interval is twice as long as the previous one, up to 30
- * seconds. Attempts during an interval are rejected immediately, without computing a slow hash.
+ * Slows down attackers who guess secrets. After some failures, the next attempt with the same key
+ * must wait. Each interval is twice as long as the previous one, up to 30 seconds. Attempts during
+ * an interval are rejected without computing a slow hash.
  *
- * An attacker must not be able to lock out the owner of a key. Therefore, one in twenty attempts
- * during an interval is allowed, chosen at random. An attacker cannot predict which attempts these
- * are, so an attacker cannot use up all of them.
+ * An attacker must not lock out the owner of a key. So one in twenty attempts during an interval is
+ * allowed at random. An attacker cannot predict these attempts or use all of them up.
  */
 export class FailedAttempts {
   readonly #failures = new RecentMap<string, Failures>(MOST_KEYS);
@@ -82,9 +72,9 @@ export class FailedAttempts {
   }
 
   /**
-   * Calls `judge`, unless the attempt must wait. While `judge` runs, the attempt counts as a
-   * failure. Otherwise, many attempts could start before the first one fails. If the attempt
-   * succeeds or `judge` rejects, the attempt no longer counts as a failure.
+   * Calls `judge`, unless the attempt must wait. The attempt counts as a failure while `judge`
+   * runs. Otherwise, many attempts could start before the first one fails. Success or an error of
+   * `judge` undoes the count.
    */
   async attempt<T>(
     keys: readonly AttemptKey[],
@@ -107,12 +97,12 @@ export class FailedAttempts {
   #current({ key, free }: AttemptKey): Failures | null {
     const now = this.#clock();
     const found = this.#failures.get(key);
-    // Ignore an entry that has expired. Also ignore one that would expire later than `MEMORY` from
-    // now, because the clock was set back since then.
+    // Ignore an expired entry. An entry that expires later than `MEMORY` from now is from before
+    // the clock was set back. Ignore it too.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
       return null;
-    // Forget the failures one by one, because in a network with many users some attempts fail
-    // without an attack.
+    // In a network with many users, some attempts fail without an attack. So forget failures one by
+    // one.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
     return { ...found, count: found.count - leaked, leaksFrom: found.leaksFrom + leaked * period };
@@ -157,7 +147,7 @@ export class FailedAttempts {
     for (const { key, free } of keys) {
       const found = this.#current({ key, free });
       if (found === null) continue;
-      // Undo only the wait that this attempt caused. Keep the waits that other attempts caused.
+      // Undo only the wait of this attempt. Keep the waits of other attempts.
       const nextAt = found.count <= free ? now : found.before;
       this.#failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
     }

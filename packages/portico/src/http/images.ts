@@ -1,27 +1,25 @@
 /**
- * The properties of an image, read from its first bytes. The file name and the declared type are
- * not used.
+ * The properties of an image, read from its first bytes. Ignores the file name and the declared
+ * type.
  */
 export interface ImageFacts {
-  /** The media type, for example `image/png`. */
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
-  /** The width in pixels. */
+  /** In pixels. */
   readonly width: number;
-  /** The height in pixels. */
+  /** In pixels. */
   readonly height: number;
 }
 
 /**
- * Returns the image's properties, or null if the data is not a supported image. Returns null for
- * SVG, because an SVG is a document that can contain scripts.
+ * Returns null if the data is not a supported image. SVG is not supported, because it can contain
+ * scripts.
  */
 export function imageFacts(bytes: Uint8Array): ImageFacts | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
   } catch (error) {
-    // A RangeError means that the data ends before the bytes that contain the image's width and
-    // height.
+    // The data ends before the width and the height.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -41,7 +39,7 @@ function facts(
   return width > 0 && height > 0 ? { mediaType, width, height } : null;
 }
 
-/** Reads a PNG: checks the signature and reads the size from the first chunk, IHDR. */
+/** The size is in the first chunk, IHDR. */
 function png(view: DataView): ImageFacts | null {
   if (!hasText(view, 0, '\x89PNG\r\n\x1a\n') || !hasText(view, 12, 'IHDR')) return null;
   return facts('image/png', view.getUint32(16), view.getUint32(20));
@@ -53,8 +51,8 @@ function gif(view: DataView): ImageFacts | null {
 }
 
 /**
- * Reads the lossy, lossless and extended WebP formats (RFC 9649). In the extended format, the size
- * is that of the canvas.
+ * Reads the lossy, lossless and extended formats (RFC 9649). The size of the extended format is its
+ * canvas.
  */
 function webp(view: DataView): ImageFacts | null {
   if (!hasText(view, 0, 'RIFF') || !hasText(view, 8, 'WEBP')) return null;
@@ -75,7 +73,7 @@ function webp(view: DataView): ImageFacts | null {
   return facts('image/webp', canvas(24), canvas(27));
 }
 
-/** Reads a JPEG until its first frame, which contains the size. */
+/** The first frame contains the size. */
 function jpeg(view: DataView): ImageFacts | null {
   if (view.getUint16(0) !== 0xffd8) return null;
   let offset = 2;
@@ -92,10 +90,7 @@ function jpeg(view: DataView): ImageFacts | null {
   return null;
 }
 
-/**
- * Whether the marker starts a frame. All markers from C0 to CF do, except DHT (C4), JPG (C8) and
- * DAC (CC).
- */
+/** The markers C0 to CF start a frame, except DHT (C4), JPG (C8) and DAC (CC). */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }

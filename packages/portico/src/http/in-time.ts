@@ -1,6 +1,6 @@
 /**
- * Returns the result of `work`. If the work takes longer than `milliseconds`, rejects with the
- * error from `late`. The work then continues, but its result is ignored.
+ * Returns the result of `work`. After `milliseconds`, rejects with the error from `late`. The work
+ * then continues, and its result is ignored.
  */
 export async function inTime<T>(
   work: Promise<T>,

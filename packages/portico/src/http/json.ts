@@ -1,13 +1,13 @@
 /**
- * Matches an escape sequence in JSON. The group matches only the escape of an unpaired surrogate.
- * `JSON.stringify` writes a surrogate pair as one character, not as an escape.
+ * Matches an escape sequence in JSON. The group matches only an unpaired surrogate, because
+ * `JSON.stringify` does not escape pairs.
  */
 const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
 /**
- * Returns a value as JSON, with U+FFFD in place of each unpaired surrogate, also in keys.
- * `JSON.stringify` would write an unpaired surrogate as an escape, which some parsers reject, for
- * example serde_json in Rust (RFC 8259 section 8.2).
+ * Returns a value as JSON. Replaces each unpaired surrogate with U+FFFD, also in keys.
+ * `JSON.stringify` would escape it, and some parsers reject the escape, for example serde_json in
+ * Rust (RFC 8259 section 8.2).
  */
 export function jsonText(
   value: unknown,
@@ -18,23 +18,20 @@ export function jsonText(
 }
 
 /**
- * Returns the value that a program gets when it parses the result of `jsonText`. If all strings are
- * well-formed, returns the same object.
+ * Returns the value that a program gets from the result of `jsonText`. Returns the same object if
+ * all strings are well-formed.
  */
 export function wellFormedJson<Value>(value: Value): Value {
   return hasHalves(value) ? (JSON.parse(jsonText(value)) as Value) : value;
 }
 
-/** Whether a JSON value contains a string with an unpaired surrogate. */
+/** Returns true if a string in the value contains an unpaired surrogate. */
 export function hasHalves(value: unknown): boolean {
   const json = JSON.stringify(value);
   return withoutHalves(json) !== json;
 }
 
-/**
- * Returns undefined if `json` is undefined. `JSON.stringify` returns undefined for values that JSON
- * cannot represent.
- */
+/** `JSON.stringify` returns undefined for values that JSON cannot represent. */
 function withoutHalves(json: string): string {
   if ((json as string | undefined)?.includes('\\ud') !== true) return json;
   return json.replaceAll(ESCAPES, (escape, half: string | undefined) =>

@@ -1,17 +1,17 @@
 /**
  * Reads media types from headers (RFC 9110 sections 8.3.1 and 12.5.1). Ignores letter case, and all
- * parameters except the weight `q` in `Accept`.
+ * parameters except `q` in `Accept`.
  */
 
 /**
- * Returns the type and subtype in lower case. For example, returns `application/json` for
- * `Application/JSON; charset=utf-8`. Returns an empty string if there is no type.
+ * Returns the type and subtype in lower case, or an empty string. Example: `application/json` for
+ * `Application/JSON; charset=utf-8`.
  */
 export function readMediaType(contentType: string | null | undefined): string {
   return (contentType?.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
-/** Whether `Accept` names this media type without `q=0`. A wildcard does not name a type. */
+/** Returns true if `Accept` names this media type without `q=0`. A wildcard names no type. */
 export function acceptsByName(accept: string | null, mediaType: string): boolean {
   return splitOutsideQuotes(accept ?? '', ',').some((range) => {
     const [name, ...parameters] = splitOutsideQuotes(range, ';');
@@ -26,8 +26,8 @@ export function acceptsByName(accept: string | null, mediaType: string): boolean
 const NO_WEIGHT = /^\s*q=0(?:\.0{0,3})?\s*$/i;
 
 /**
- * Splits the text at each separator that is outside quotes. An unclosed quote extends to the end of
- * the text. Reads the text only once, so long input is not slow.
+ * Splits the text at each separator outside quotes. An unclosed quote extends to the end. Reads the
+ * text once, so long input is not slow.
  */
 function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
   const parts: string[] = [];

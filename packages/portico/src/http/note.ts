@@ -1,8 +1,9 @@
 /**
- * Attaches values to objects from other libraries, for example to a Request. Only code that has the
- * Note object can read its values. The value is stored in a property of the other object, with a
- * symbol as the key. Do not use a WeakMap instead, because WeakMaps slow down garbage collection:
- * four of them took a quarter of the time of an introspection request.
+ * Attaches values to objects from other libraries, for example to a Request. Only code with the
+ * Note can read its values.
+ *
+ * The value is a property of the other object, with a symbol as the key. A WeakMap would slow down
+ * garbage collection: four took a quarter of the time of an introspection request.
  */
 export class Note<T> {
   readonly #key: symbol;
@@ -11,12 +12,12 @@ export class Note<T> {
     this.#key = Symbol(description);
   }
 
-  /** Returns the value that is attached to the object, or undefined if it has no value. */
+  /** Returns the attached value, or undefined. */
   of(object: object): T | undefined {
     return (object as Noted<T>)[this.#key];
   }
 
-  /** Attaches a value to the object. Replaces an earlier value. */
+  /** Attaches a value. Replaces an earlier one. */
   set(object: object, value: T): void {
     (object as Noted<T>)[this.#key] = value;
   }

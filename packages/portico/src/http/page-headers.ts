@@ -1,11 +1,11 @@
 /**
- * Returns the headers for a page. The page cannot be framed or cached, sends no referrer, and runs
- * no scripts by default. Its styles must have this nonce or come from a file of this origin.
+ * Returns the headers for a page. Other pages cannot frame it. Browsers do not cache it, send no
+ * referrer, and by default run no scripts. Its styles have this nonce or come from a file of this
+ * origin.
  *
- * - `formAction` lists the URLs to which forms may be sent, in the syntax of a content security
- *   policy. By default, any URL is allowed, because Chromium also applies the restriction to every
- *   redirect after a form.
- * - `scripts` allows scripts that have this nonce. They may send requests only to this origin.
+ * - `formAction` lists where forms may be sent, in the syntax of a content security policy.
+ *   Default: any URL, because Chromium also checks every redirect after a form.
+ * - `scripts` allows scripts with this nonce. They may send requests only to this origin.
  * - `scriptHash` allows one more script by its hash, for example `sha256-…`.
  *
  * @example

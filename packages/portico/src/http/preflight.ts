@@ -1,6 +1,5 @@
 /**
- * The maximum length of the list of headers in a preflight request. The server ignores longer
- * lists, because no ordinary page needs them.
+ * The server ignores longer lists of headers in a preflight request. No ordinary page needs them.
  */
 const LONGEST = 2048;
 
@@ -8,10 +7,9 @@ const LONGEST = 2048;
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Returns the response headers that tell a CORS preflight which request headers are allowed. These
- * are the headers in `listed` and all others that the page requests, for example tracing headers.
- * The response names each header, because some browsers do not support `*`, and `*` never includes
- * `Authorization`.
+ * Returns the headers that answer a CORS preflight. They allow the headers in `listed` and all
+ * others that the page requests, for example tracing headers. The response names each header,
+ * because `*` never includes `Authorization` and some browsers do not support it.
  */
 export function allowedFields(request: Request, listed: string): Readonly<Record<string, string>> {
   const asked = request.headers.get(REQUESTED) ?? '';

@@ -1,6 +1,6 @@
 /**
- * A map with a maximum number of entries. When the map is full, a new entry replaces the oldest
- * entry. Reading an entry with `touch` makes it the newest. Reading it with `get` does not.
+ * A map with a maximum size. In a full map, a new entry replaces the oldest one. `touch` makes an
+ * entry the newest. `get` does not.
  */
 export class RecentMap<Key, Value> extends Map<Key, Value> {
   readonly #most: number;
@@ -16,7 +16,7 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     this.delete(key);
     this.set(key, value);
     for (const oldest of this.keys()) {
-      // If `most` is not a number, the loop never breaks, so the map stores nothing.
+      // If `most` is not a number, the loop never breaks and the map stores nothing.
       if (this.size <= this.#most) break;
       this.delete(oldest);
     }
@@ -24,7 +24,7 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
   }
 
   /**
-   * Returns an entry's value and makes this entry the newest. Returns undefined if there is no such
+   * Returns an entry's value and makes the entry the newest. Returns undefined if there is no such
    * entry.
    */
   touch(key: Key): Value | undefined {

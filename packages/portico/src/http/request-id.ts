@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Note } from './note.ts';
 
 /**
- * The header for the request id. The id appears in the log and in the response, so that a caller
- * can report which request was rejected. If the caller sends a simple word in `X-Request-Id`,
- * Portico uses it as the id. All logs then contain the same id.
+ * The header with the request id, which is in the log and in the response. Callers can report this
+ * id. If the caller sends a simple word in `X-Request-Id`, Portico uses it, so all logs contain the
+ * same id.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
@@ -13,14 +13,14 @@ const PLAIN_WORD = /^[A-Za-z0-9._-]{1,128}$/;
 const ids = new Note<string>('request id');
 const named = new Note<true>('has its request id');
 
-/** Returns the id of a request. All calls for the same request return the same id. */
+/** Returns the id of a request, always the same one. */
 export function getRequestId(request: Request): string {
   return ids.of(request) ?? requestIdFor(request, request.headers.get(REQUEST_ID_HEADER));
 }
 
 /**
- * Does the same as `getRequestId` for another object that represents the request, for example a
- * Node message. `sent` is the value of the header `X-Request-Id`.
+ * Like `getRequestId`, for another object that represents the request, for example a Node message.
+ * `sent` is the value of `X-Request-Id`.
  */
 export function requestIdFor(asked: object, sent: unknown): string {
   let id = ids.of(asked);
@@ -31,9 +31,7 @@ export function requestIdFor(asked: object, sent: unknown): string {
   return id;
 }
 
-/**
- * Sets a Request's id to the id of the request or Node message from which the Request was created.
- */
+/** Gives a Request the id of the request or Node message that it was created from. */
 export function nameRequest(made: Request, id: string): Request {
   ids.set(made, id);
   return made;
@@ -45,18 +43,15 @@ export function newRequestId(): string {
 }
 
 /**
- * Records that the response already contains the header with the id. Looking for this header later
- * would take longer than creating the response.
+ * Records that the response already has the header. A look at the headers later would take longer
+ * than creating the response.
  */
 export function madeWithRequestId(response: Response): Response {
   named.set(response, true);
   return response;
 }
 
-/**
- * Returns the response with the request's id in a header. If the response already has an id, does
- * not change it.
- */
+/** Adds the request's id to the response as a header, unless the response already has one. */
 export function withRequestId(response: Response, id: string): Response {
   if (named.of(response) === true) return response;
   if (response.headers.has(REQUEST_ID_HEADER)) return response;
@@ -64,8 +59,7 @@ export function withRequestId(response: Response, id: string): Response {
     response.headers.set(REQUEST_ID_HEADER, id);
     return response;
   } catch {
-    // Copy the response, because the headers of a response from fetch() or Response.redirect() are
-    // read-only.
+    // The headers of a response from fetch() or Response.redirect() are read-only, so copy it.
     const headers = new Headers(response.headers);
     headers.set(REQUEST_ID_HEADER, id);
     return new Response(response.body, {

@@ -1,8 +1,7 @@
 /**
- * Whether a URL parser would leave the path of this request target unchanged. The path must contain
- * no backslash, no fragment, and no `.` or `..` segment (plain or percent-encoded). Otherwise, a
- * proxy or a guard could see a different path than the router, and an attacker could bypass the
- * proxy's rule or the guard.
+ * Returns true if a URL parser leaves the path of this request target unchanged: no backslash, no
+ * fragment, and no `.` or `..` segment (plain or percent-encoded). For any other target, a proxy or
+ * a guard could see another path than the router. An attacker could then bypass its rules.
  */
 export function isLiteralTarget(target: string): boolean {
   const from = target.startsWith('/') ? target : target.replace(AUTHORITY, '');
@@ -12,28 +11,28 @@ export function isLiteralTarget(target: string): boolean {
 }
 
 /**
- * Matches the start of a request target in absolute form, which clients send to proxies (RFC 9112
- * section 3.2.2). Does not match an empty authority or one with a user name, because a URL parser
- * would read a different path or refuse the URL.
+ * Matches the start of a target in absolute form, which clients send to proxies (RFC 9112 section
+ * 3.2.2). The authority must not be empty or have a user name. A URL parser would read another path
+ * or refuse the URL.
  */
 const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\@]+/;
 const REWRITTEN = /[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
- * Returns the path and query of a request target, as the client sent them. Removes the scheme and
- * the authority of a target in absolute form. Leaves other targets unchanged.
+ * Returns the path and query of a target, as the client sent them. Removes the scheme and the
+ * authority of an absolute target.
  *
  * Use this function only if the framework's router does the same. Otherwise, the host's guards
- * could see a different path than the endpoints.
+ * could see another path than the endpoints.
  */
 export function toOriginForm(target: string): string {
   return target.replace(HTTP_AUTHORITY, '');
 }
 
 /**
- * Matches the start of an absolute target that has a path. Does not match an authority with a user
- * name or with unusual characters, because Node's `url.parse` moves some of these into the path.
- * Express and Koa use `url.parse`.
+ * Matches the start of an absolute target with a path. The authority must not have a user name or
+ * unusual characters. Node's `url.parse` moves some of these into the path, and Express and Koa use
+ * it.
  */
 const HTTP_AUTHORITY = /^https?:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?(?=\/)/i;
 

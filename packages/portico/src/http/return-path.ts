@@ -8,13 +8,12 @@
  * response.redirect(303, returnPath(request.body.return_to));
  */
 export function returnPath(value: unknown, home = '/'): string {
-  // Reject tabs, line breaks and backslashes, because browsers remove tabs and line breaks and
-  // treat a backslash as a slash.
+  // Browsers remove tabs and line breaks, and treat a backslash as a slash.
   if (typeof value !== 'string' || !/^\/(?!\/)[^\\\p{Cc}]*$/u.test(value)) return home;
   const here = 'https://host.invalid';
   if (!URL.canParse(value, here)) return home;
   const url = new URL(value, here);
-  // Write the path as a browser would, because a Location header can contain only ASCII.
+  // Write the path as browsers do, because a Location header can contain only ASCII.
   const path = `${url.pathname}${url.search}${url.hash}`;
   return url.origin === here && !path.startsWith('//') ? path : home;
 }

@@ -1,16 +1,15 @@
 /**
- * Whether the header `Sec-Fetch-Site` says that a page of this origin sent the request. Browsers
- * set this header, and pages cannot change it.
+ * Returns true if `Sec-Fetch-Site` says that a page of this origin sent the request. Browsers set
+ * this header, and pages cannot change it.
  */
 export function isSentFromHere(request: Request): boolean {
   return request.headers.get('sec-fetch-site') === 'same-origin';
 }
 
 /**
- * Whether the request may come from a page of this origin. Returns false if a header shows that a
- * page of another origin sent the request. Reads `Sec-Fetch-Site` if the browser sent it. `Origin`
- * alone is not enough: pages that send no referrer, such as the kit's pages, submit their forms
- * with the origin `null`.
+ * Returns false if a header shows that a page of another origin sent the request. `Origin` alone is
+ * not enough: a page that sends no referrer, such as a page of the kit, submits forms with the
+ * origin `null`. So `Sec-Fetch-Site` comes first.
  */
 export function comesFromHere(request: Request, origin: string): boolean {
   const site = request.headers.get('sec-fetch-site');

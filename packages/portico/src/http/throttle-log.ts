@@ -3,9 +3,8 @@ import { runForNoRequest } from './context.ts';
 const BETWEEN = 1000;
 
 /**
- * Limits how often a log line about a frequent event is written. Logs the first event immediately.
- * After that, logs at most one line per second, with the number of events since the previous line.
- * Use it for events that can occur thousands of times a second.
+ * Logs the first event immediately, then at most one line per second. Each line gives the number of
+ * events since the previous one. Use it for events that occur thousands of times a second.
  */
 export function throttleLog(log: (times: number) => void): () => void {
   let pausing = false;

@@ -2,14 +2,11 @@ import { BlockList } from 'node:net';
 import { canonicalAddress } from '../addresses.ts';
 
 /**
- * Decides whether an address is on the public internet. If anyone can choose a URL, Portico sends a
- * request to it only if all addresses of its host are public.
+ * Decides which addresses are on the public internet. Anyone can choose some of the URLs that
+ * Portico fetches. For such a URL, all addresses of the host must be public.
  */
 
-/**
- * The special-purpose IPv4 addresses in IANA's registry (RFC 6890), multicast addresses, and
- * reserved ranges.
- */
+/** IANA's special-purpose IPv4 addresses (RFC 6890), multicast addresses, and reserved ranges. */
 const NOT_PUBLIC_IPV4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -29,19 +26,19 @@ const NOT_PUBLIC_IPV4 = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // This address is public, but a cloud provider uses it only for its own machines.
+  // Public, but a cloud provider uses this address only for its own machines.
   ['168.63.129.16', 32],
 ] as const;
 
 /**
- * The range of IPv6 addresses that IANA assigned as global unicast. Addresses outside this range
- * are not public, for example translated IPv4 addresses (64:ff9b::/96).
+ * IANA's range of global unicast addresses. Other IPv6 addresses are not public, for example
+ * translated IPv4 addresses (64:ff9b::/96).
  */
 const GLOBAL_UNICAST = ['2000::', 3] as const;
 
 /**
- * Addresses in `GLOBAL_UNICAST` that are not public: protocol addresses (Teredo, ORCHID,
- * benchmarks), 6to4, and addresses for documentation.
+ * Exceptions in `GLOBAL_UNICAST`: protocol addresses (Teredo, ORCHID, benchmarks), 6to4, and
+ * addresses for documentation.
  */
 const NOT_PUBLIC_IPV6 = [
   ['2001::', 23],
@@ -60,10 +57,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/**
- * Whether this is a public internet address. For an IPv4-mapped IPv6 address, checks the IPv4
- * address.
- */
+/** For an IPv4-mapped IPv6 address, checks the IPv4 address. */
 export function isPublicAddress(text: string): boolean {
   const address = canonicalAddress(text);
   if (address === null) return false;
@@ -71,7 +65,6 @@ export function isPublicAddress(text: string): boolean {
   return globalUnicast.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
 }
 
-/** Whether this is a loopback address. */
 export function isLoopbackAddress(text: string): boolean {
   const address = canonicalAddress(text);
   return address !== null && loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4');

@@ -1,16 +1,16 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
 /**
- * How long the first try waits for a name server (`timeout`, in milliseconds), and how often to try
- * each name server. With several name servers, all tries together can take longer than one request
- * may take. The signal of the request then ends the look-up.
+ * The `timeout` of the first try for a name server is in milliseconds. With several name servers,
+ * all tries can take longer than a request may take. The signal of the request then ends the
+ * look-up.
  */
 const ASKING = { timeout: 1000, tries: 2 } as const;
 
 /**
- * Looks up a host's addresses in the DNS. Returns the IPv4 addresses first, because the DNS does
- * not tell which addresses this machine can reach. The look-up uses no thread and ends when the
- * signal aborts. Without `nameServers`, each look-up reads the system's list of name servers again.
+ * Looks up a host's addresses in the DNS. IPv4 addresses come first, because the DNS does not tell
+ * which addresses this machine can reach. The look-up uses no thread and ends when the signal
+ * aborts. Without `nameServers`, each look-up reads the system's list again.
  */
 export async function resolveByDns(
   hostname: string,

@@ -4,9 +4,9 @@ import { GuardedRequests, type GuardedOptions } from './guarded-request.ts';
 import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
 
 /**
- * Fetches JSON from a URL that anyone may have chosen, with the protections of `GuardedRequests`
- * and the limits of `OutboundLimits`. Rejects with an OutboundError, for example if the response is
- * longer than `limit`.
+ * Fetches JSON from a URL that anyone may have chosen. `GuardedRequests` and `OutboundLimits`
+ * protect the server. Rejects with an OutboundError, for example if the response is longer than
+ * `limit`.
  */
 export type FetchJson = (
   url: URL,
@@ -17,8 +17,8 @@ export type FetchJson = (
 ) => Promise<FetchedJson>;
 
 /**
- * Fetches an image: the response must declare an image type. Has the same protections as
- * `FetchJson`. Rejects with an OutboundError.
+ * Fetches an image with the protections of `FetchJson`. The response must declare an image type.
+ * Rejects with an OutboundError.
  */
 export type FetchImage = (url: URL, about: Parameters<FetchJson>[1]) => Promise<Uint8Array>;
 
@@ -35,9 +35,9 @@ export function createFetchJson(options: GuardedOptions): FetchJson {
 }
 
 /**
- * Returns a function that fetches JSON from a URL in the configuration. Has the same protections as
- * `FetchJson`, except that the caller must limit how often the function is called. The function's
- * `limit` is the maximum size of the response, in bytes.
+ * Returns a function that fetches JSON from a URL in the configuration. It has the protections of
+ * `FetchJson`, but no `OutboundLimits`: the caller must limit its calls. `limit` is the maximum
+ * size of the response, in bytes.
  */
 export function createFetchConfigured(
   options: GuardedOptions,
@@ -63,9 +63,7 @@ export function createFetchImage(options: GuardedOptions): FetchImage {
   );
 }
 
-/**
- * Reads a value from a response. Throws an OutboundError if the body is longer than `limit` bytes.
- */
+/** Throws an OutboundError if the body is longer than `limit` bytes. */
 type ReadAnswer<T> = (response: IncomingMessage, limit: number) => Promise<T>;
 
 function createFetch<T>(

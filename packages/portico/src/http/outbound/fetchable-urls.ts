@@ -4,9 +4,9 @@ import { uriTextProblem } from './uri-text.ts';
 const LONGEST = 255;
 
 /**
- * Returns why the server must not fetch this URL, or null if it may. The URL must be in normal
- * form: without dot segments, without a default port, and with the usual spelling of its host.
- * Otherwise, two programs could interpret it differently.
+ * Returns why the server must not fetch this URL, or null. The URL must be in normal form: no dot
+ * segments, no default port, and the usual spelling of its host. Otherwise, two programs could read
+ * it differently.
  */
 export function fetchableUrlProblem(text: string): string | null {
   if (text.length > LONGEST) return `has more than ${LONGEST} characters`;
@@ -26,8 +26,8 @@ export function fetchableUrlProblem(text: string): string | null {
 }
 
 /**
- * Returns why this port is not allowed, or null if it is. Outside development, only port 443 is
- * allowed. Otherwise, an attacker could scan the ports of a network by measuring response times.
+ * Returns why this port is not allowed, or null. Outside development, only port 443 is allowed.
+ * Otherwise, an attacker could scan the ports of a network by measuring response times.
  */
 export function portProblem({ port }: URL, anyPort: boolean): string | null {
   return port === '' || anyPort ? null : 'has a port other than 443';

@@ -1,23 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The minimum and maximum time for which a response is cached, in seconds. RFC 9111 allows such
- * limits. A response without a stated lifetime is cached for one hour (`UNSAID`).
+ * The minimum and maximum time that a response is cached, in seconds. RFC 9111 allows such limits.
+ * `UNSAID` applies to responses that state no lifetime.
  */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
-/** The maximum time for which a response is cached, in milliseconds. */
+/** The maximum time that a response is cached, in milliseconds. */
 export const LONGEST_FRESH = BOUNDS.longest * 1000;
-/**
- * The maximum number of seconds in a header. A larger number is treated as this number (RFC 9111
- * section 1.2.2).
- */
+/** Larger numbers in a header count as this number of seconds (RFC 9111 section 1.2.2). */
 const MOST = 2 ** 31;
 
-/**
- * Returns the number of seconds to cache a response with these headers (RFC 9111 section 4.2.1).
- * The result is always between the minimum and the maximum in `BOUNDS`.
- */
+/** Returns how many seconds to cache a response (RFC 9111 section 4.2.1), within `BOUNDS`. */
 export function secondsFresh(headers: IncomingHttpHeaders): number {
   const said = lifetime(headers) ?? UNSAID;
   return Math.min(Math.max(said - age(headers), BOUNDS.shortest), BOUNDS.longest);
@@ -25,7 +19,7 @@ export function secondsFresh(headers: IncomingHttpHeaders): number {
 
 /**
  * Returns the lifetime that the response states, in seconds, or null. `s-maxage` has priority,
- * because this cache is shared by several users.
+ * because several users share this cache.
  */
 function lifetime(headers: IncomingHttpHeaders): number | null {
   const directives = (headers['cache-control'] ?? '').toLowerCase().split(',');
@@ -46,7 +40,7 @@ function untilExpired(expires: string, date: string | undefined): number {
   return Number.isNaN(seconds) ? 0 : seconds;
 }
 
-/** Returns how long the response has been in other caches, in seconds. */
+/** Returns how long the response was in other caches, in seconds. */
 function age({ age: text = '' }: IncomingHttpHeaders): number {
   return parseSeconds(text);
 }

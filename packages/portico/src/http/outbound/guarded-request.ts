@@ -8,55 +8,49 @@ import { resolveByDns, resolveBySystem } from './dns.ts';
 import { OutboundError } from './limits.ts';
 
 /**
- * Settings for outbound requests. You can set them only in code. Use them for tests, or to trust a
- * private certificate authority.
+ * Settings for outbound requests. You can set them only in code, for tests or to trust a private
+ * certificate authority.
  */
 export interface OutboundOptions {
   /** PEM certificates to trust in addition to Node's certificates. */
   readonly ca?: string | readonly string[] | undefined;
   /**
-   * Returns a host's addresses. The signal aborts when the result is no longer needed. Defaults to
-   * a DNS look-up. If `public_url` is a loopback URL (development) and `nameServers` is not set,
-   * defaults to a look-up through the operating system, which also reads the hosts file.
+   * Returns a host's addresses. The signal aborts when the result is no longer needed. Default: a
+   * DNS look-up. If `public_url` is a loopback URL (development) and `nameServers` is not set, the
+   * default also reads the hosts file, through the operating system.
    */
   readonly resolve?:
     ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
   /**
-   * The name servers for DNS look-ups, as `address` or `address:port`. Defaults to the name servers
-   * of the system.
+   * The name servers for DNS look-ups, as `address` or `address:port`. Default: those of the
+   * system.
    */
   readonly nameServers?: readonly string[] | undefined;
   /**
-   * Returns a signal that ends one request after a time limit. The time includes everything from
-   * the DNS look-up to the last byte. Defaults to a signal that aborts after five seconds.
+   * Returns a signal that ends one request, from the DNS look-up to the last byte. Default: a
+   * signal that aborts after five seconds.
    */
   readonly deadline?: (() => AbortSignal) | undefined;
 }
 
 export interface GuardedOptions extends OutboundOptions {
-  /** Whether requests to loopback addresses are allowed. Only for development. */
+  /** Only for development. */
   readonly allowsLoopback: boolean;
-  /** Whether requests to ports other than 443 are allowed. Only for development. */
+  /** Allows ports other than 443. Only for development. */
   readonly anyPort: boolean;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/**
- * The time limit for one request, in milliseconds. Includes the DNS look-up, the connection and the
- * whole response.
- */
+/** The time for one request, from the DNS look-up to the last byte, in milliseconds. */
 const PATIENCE = 5000;
 const LARGEST_HEADERS = 8192;
 
-/** An HTTP request to send. */
 export interface GuardedMessage {
-  /**
-   * The body of the request. A request with a body is a POST, and a request without one is a GET.
-   */
+  /** A request with a body is a POST. A request without one is a GET. */
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborts the request, even before the time limit. */
+  /** Aborts the request before the time limit. */
   readonly signal?: AbortSignal;
 }
 
@@ -80,14 +74,14 @@ export class GuardedRequests {
     this.#trust = options.ca === undefined ? {} : trusting(options.ca);
   }
 
-  /** Throws an OutboundError if the server must not send a request to this URL. */
+  /** Throws an OutboundError if the server must not send requests to this URL. */
   requireAllowed(url: URL): void {
     requireFetchable(url, this.#options.anyPort);
   }
 
   /**
-   * Sends the request and reads the response with `read`. Closes the connection when `read` has
-   * finished. Rejects with an OutboundError.
+   * Sends the request and reads the response with `read`, then closes the connection. Rejects with
+   * an OutboundError.
    */
   async send<T>(
     url: URL,
@@ -120,8 +114,8 @@ export class GuardedRequests {
   }
 
   /**
-   * Resolves the hostname. Throws if any of the addresses is not allowed. The request then connects
-   * to one of these addresses and does not resolve the hostname again.
+   * Throws if any address is not allowed. The request connects to one of these addresses and does
+   * not resolve the hostname again.
    */
   async #checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
     const { allowsLoopback } = this.#options;
@@ -145,7 +139,7 @@ export class GuardedRequests {
       const sent = sendRequest(
         url,
         {
-          // Use a new connection without a proxy, because a proxy would resolve the hostname again.
+          // Use a new connection without a proxy. A proxy would resolve the hostname again.
           agent: false,
           method: body === undefined ? 'GET' : 'POST',
           lookup: answering(addresses),
@@ -158,8 +152,7 @@ export class GuardedRequests {
         fulfil,
       );
       sent.on('error', reject);
-      // If the other server switches protocols, the request ends without an error event, so reject
-      // the promise here.
+      // If the other server switches protocols, the request ends without an error event.
       sent.on('close', () => reject(new OutboundError('the connection ended without a response')));
       sent.end(body);
     });
@@ -170,8 +163,7 @@ function requireFetchable(url: URL, anyPort: boolean): void {
   if (url.protocol !== 'https:') throw new OutboundError('it is not https');
   const problem = portProblem(url, anyPort);
   if (problem !== null) throw new OutboundError(`it ${problem}`);
-  // If a URL contains an IP address, Node connects to it without calling `lookup`. Therefore, check
-  // for an IP address here.
+  // Node connects to an IP address in a URL without calling `lookup`, so check for one here.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
     throw new OutboundError('it has an IP address instead of a host name');
   }
@@ -186,8 +178,8 @@ function resolving({
 }
 
 /**
- * Returns connection options that trust these certificates in addition to Node's. Call this
- * function only once, because it reads all certificate authorities.
+ * Trusts these certificates in addition to Node's. Reads all certificate authorities, so call it
+ * only once.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return {
@@ -197,7 +189,7 @@ function trusting(ca: string | readonly string[]): { readonly secureContext: Sec
 
 /**
  * Returns the look-up function that Node calls when it connects. It always returns the checked
- * addresses, even if the hostname now resolves to other addresses.
+ * addresses, even if the hostname now resolves to others.
  */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -208,10 +200,7 @@ function answering(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/**
- * Returns the result of `work`, or rejects when the signal aborts. After an abort, the work may
- * continue.
- */
+/** Returns the result of `work`, or rejects when the signal aborts. The work may then continue. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((fulfil, reject) => {
     const abort = () => reject(signal.reason as Error);
@@ -222,8 +211,8 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /**
- * Returns why the request failed. The text may contain the code or name of Node's error, but
- * nothing from the response.
+ * Returns why the request failed. Contains the code or name of Node's error, but nothing from the
+ * response.
  */
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return 'it cannot be fetched';

@@ -1,6 +1,6 @@
 /**
  * Lists of hostnames. `*.example.com` matches all subdomains of `example.com`, but not
- * `example.com` itself.
+ * `example.com`.
  */
 export interface DocumentHosts {
   /**
@@ -13,20 +13,17 @@ export interface DocumentHosts {
   readonly denied_hosts?: readonly string[] | undefined;
 }
 
-/**
- * Matches a hostname, or `*.` followed by a hostname, which means all subdomains of that hostname.
- */
+/** Matches a hostname, or `*.` and a hostname. */
 const HOST_PATTERN = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 /**
- * Whether this is a valid pattern for hosts. The hostname in the pattern must be in lower case and
- * without Unicode, as in URLs.
+ * Returns true for a valid pattern. Its hostname is in lower case and without Unicode, as in URLs.
  */
 export function isHostPattern(pattern: string): boolean {
   return HOST_PATTERN.test(pattern);
 }
 
-/** Returns why the server must not fetch documents from this host, or null if it may. */
+/** Returns why the server must not fetch documents from this host, or null. */
 export function hostProblem(
   hostname: string,
   { allowed_hosts: allowed, denied_hosts: denied = [] }: DocumentHosts,

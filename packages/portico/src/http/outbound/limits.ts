@@ -2,25 +2,21 @@ export interface CountedRequest {
   readonly url: URL;
   /** The signed-in person for whom the server fetches the URL. */
   readonly person: string;
-  /**
-   * Whether the request is for a client without a signed-in person. If true, `person` is the
-   * client's network. Defaults to false.
-   */
+  /** True if no person is signed in. `person` is then the client's network. Defaults to false. */
   readonly isStranger?: boolean;
-  /** Whether the server has fetched this URL before and stored the result. */
+  /** True if the server has stored an earlier result of this URL. */
   readonly isKnown: boolean;
-  /** Whether the last fetch of this URL failed and there is no stored result. Defaults to false. */
+  /** True if the last fetch failed and there is no stored result. Defaults to false. */
   readonly hasFailed?: boolean;
 }
 
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
-  /** How many seconds to wait before trying again, or null if unknown. */
+  /** In seconds. Null if unknown. */
   readonly retryAfter: number | null;
 
   /**
-   * Show `message` only in the log, because it describes a response from a URL that anyone may have
-   * chosen.
+   * Show `message` only in the log. It describes a response from a URL that anyone may have chosen.
    */
   constructor(message: string, retryAfter: number | null = null) {
     super(message);
@@ -29,17 +25,15 @@ export class OutboundError extends Error {
 }
 
 /**
- * The limits for requests on behalf of signed-in people, who can make the server fetch any URL. One
- * person's limit is much lower than the limit for a host, so that no person can use up the limit
- * for a host. One person's limit for one host is even lower.
+ * The limits for signed-in people, who can make the server fetch any URL. A person's limit is far
+ * below the limit for a host, so one person cannot use up the limit for a host.
  *
- * URLs that were fetched before are counted separately, for each URL instead of for each host. So
- * clients that are in use keep working even if a person uses up the limit for a host, or for all
- * hosts, with invented URLs. Documents are cached for at least five minutes, so normal use stays
- * far below these limits.
+ * Known URLs have separate counters, one for each URL. So a person who uses up a limit with
+ * invented URLs cannot stop clients that are in use. Documents are cached for at least five
+ * minutes, so normal use stays far below these limits.
  *
- * URLs whose last fetch failed are also counted separately, so that repeated attempts do not use up
- * the limits for other URLs.
+ * URLs whose last fetch failed also have separate counters. Repeated attempts do not use up the
+ * limits for other URLs.
  */
 const LIMITS: Limits = {
   all: { atOnce: 32, inAMinute: 300 },
@@ -48,9 +42,8 @@ const LIMITS: Limits = {
   there: { atOnce: 8, inAMinute: 60 },
 };
 /**
- * The limits for requests without a signed-in person. The limits in total and for each host are
- * lower. These requests are counted separately, so that they cannot use up the limits of signed-in
- * people.
+ * The limits for requests without a signed-in person. They are lower and have separate counters, so
+ * these requests cannot use up the limits of signed-in people.
  */
 const LIMITS_OF_STRANGERS: Limits = {
   ...LIMITS,
@@ -75,7 +68,7 @@ export interface Limit {
   readonly inAMinute: number;
 }
 
-/** One of the limits for a request, with the key of its counter and its name for the log. */
+/** A limit, with the key of its counter (`name`) and its name for the log (`shown`). */
 interface Counted {
   readonly limit: Limit;
   readonly shown: string;
@@ -89,31 +82,28 @@ const MINUTE = 60_000;
 
 export interface Count {
   running: number;
-  /** How many requests started in the minute that began at `since`. */
+  /** How many requests started in the minute from `since`. */
   begun: number;
   since: number;
 }
 
-/** Limits outbound requests: how many run at the same time, and how many start per minute. */
 export class OutboundLimits {
   readonly #clock: () => number;
   readonly #counts: Map<string, Count>;
   #tidied = 0;
 
-  /** `counts` contains the counters. Pass a map to read the counters, for example in a test. */
+  /** Pass `counts` to read the counters, for example in a test. */
   constructor(clock: () => number, counts = new Map<string, Count>()) {
     this.#clock = clock;
     this.#counts = counts;
   }
 
-  /** Runs `work` if no limit is reached. Otherwise, throws an OutboundError. */
+  /** Runs `work`, or throws an OutboundError if a limit is reached. */
   within<T>(request: CountedRequest, work: () => Promise<T>): Promise<T> {
     return this.#run(countedAs(request), fetchedTooMany, work);
   }
 
-  /**
-   * Does the same as `within` for requests that send data to a host. The caller passes the limit.
-   */
+  /** Like `within`, for requests that send data to a host. The caller passes the limit. */
   withinHost<T>({ hostname }: URL, limit: Limit, work: () => Promise<T>): Promise<T> {
     const name = JSON.stringify(['sent', hostname]);
     return this.#run([{ limit, shown: hostname, name }], sentTooMany, work);
@@ -137,9 +127,8 @@ export class OutboundLimits {
   }
 
   /**
-   * Removes old counters, because an attacker can make the server count any number of invented
-   * URLs. Rejected requests are not counted, so the map contains only the counters of the last two
-   * minutes.
+   * Removes old counters, because an attacker can invent any number of URLs. Rejected requests are
+   * not counted, so only the counters of the last two minutes remain.
    */
   #forget(now: number): void {
     if (now - this.#tidied < MINUTE) return;
@@ -167,17 +156,13 @@ export class OutboundLimits {
 }
 
 /**
- * Whether the counter's minute has not ended yet. Returns false if the clock was set back to before
- * this minute began.
+ * Returns true until the counter's minute ends. Returns false if the clock was set back to before
+ * this minute.
  */
 function isCurrent({ since }: Count, now: number): boolean {
   return now >= since && now - since < MINUTE;
 }
 
-/**
- * Returns all limits that apply to a request, each with the key of its counter and its name for the
- * log.
- */
 function countedAs(request: CountedRequest): readonly Counted[] {
   const { url, person, isKnown, isStranger = false, hasFailed = false } = request;
   const there = isKnown ? url.href : url.hostname;

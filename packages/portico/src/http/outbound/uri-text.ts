@@ -1,22 +1,22 @@
 import { isIPv4 } from 'node:net';
 
-/** Checks the text of URLs from clients, so that every parser reads the URL that users see. */
+/** Checks the text of URLs from clients. Every parser must read the URL that users see. */
 
 /**
  * Matches a character that a URI cannot contain (RFC 3986 section 2), or a percent sign without two
- * hexadecimal digits after it.
+ * hexadecimal digits.
  */
 const FOREIGN = /%(?![0-9A-Fa-f]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]/u;
 const HTTP_AUTHORITY = /^https?:\/\/([^/?#\\]*)/i;
 /** Matches what a URL parser reads as credentials and host, even after too few or wrong slashes. */
 const PARSED_HOST = /^(?:https?|wss?|ftp|file):[/\\]*(?:[^/?#\\]*@)?([^/?#\\]*)/i;
-/** The maximum length of a host, in characters. A longer host has no address (RFC 1035 2.3.4). */
+/** A longer host has no address (RFC 1035 2.3.4). */
 const LONGEST_HOST = 255;
 const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
 
 /**
- * Returns a problem if the text is not a valid URI or a browser would change its host. Otherwise,
- * returns null.
+ * Returns a problem if the text is not a valid URI, or if browsers would change its host.
+ * Otherwise, returns null.
  */
 export function uriTextProblem(text: string): string | null {
   const host = hostProblem(text);
@@ -39,9 +39,8 @@ export function uriTextProblem(text: string): string | null {
 }
 
 /**
- * Returns a problem if a browser would change the host, or null. For example, browsers change
- * `0x7f000001` to an IP address, and international names to ASCII. Users must see the hostname that
- * the browser uses.
+ * Returns a problem if browsers would change the host, or null. Users must see the host that
+ * browsers use. Examples: `0x7f000001` becomes an IP address, and international names become ASCII.
  */
 function hostProblem(text: string): string | null {
   // Check the length first, because the URL parser's time grows with its square. The parser skips
