@@ -6,18 +6,18 @@ import type { CompleteHost } from './host.ts';
 /** The person who is signed in to the browser that sent a request. */
 export interface Visitor {
   readonly user: UserInterface;
-  /** The secret that binds the person's consent to this browser. See `Host.browserSecret`. */
+  /** Binds the person's consent to this browser. See `Host.browserSecret`. */
   readonly browserSecret: string;
-  /** When the server began to call the host to find the person, in milliseconds since 1970. */
+  /** When the server began to ask the host for the person, in milliseconds since 1970. */
   readonly readAt: number;
   /** The request that the browser sent. */
   readonly request: Request;
 }
 
-/** The minimum length of a browser secret, in characters. 128 bits need 22 base64url characters. */
+/** In characters. 128 bits need 22 base64url characters. */
 const SHORTEST_SECRET = 22;
 
-/** Reads accounts from the host. Treats an account that may no longer sign in as missing. */
+/** Reads accounts from the host. An account that may no longer sign in counts as missing. */
 export class Accounts {
   readonly #host: CompleteHost;
   readonly #clock: () => number;
@@ -30,18 +30,15 @@ export class Accounts {
     this.#tokenSchemes = tokenSchemes;
   }
 
-  /**
-   * Returns the person's current account, or null if the account does not exist or may no longer
-   * sign in.
-   */
+  /** Returns the person's account, or null if it does not exist or may no longer sign in. */
   async active(person: PersonReference): Promise<UserInterface | null> {
     const user = await this.#host.loadAccount(person);
     return user !== null && isYes(user.isActive()) ? user : null;
   }
 
   /**
-   * Returns the person who is signed in to the browser that sent this request, or null. Always
-   * returns null for a request with an access token.
+   * Returns the person who is signed in to the browser, or null. A request with an access token has
+   * no visitor.
    */
   async visitor(request: Request): Promise<Visitor | null> {
     if (isBearerRequest(request, this.#tokenSchemes)) return null;
@@ -56,8 +53,8 @@ export class Accounts {
   }
 
   /**
-   * Returns the browser secret from the host. Throws if the secret is too short, because an
-   * attacker could guess it and use the person's consent in another browser.
+   * Throws if the secret is too short. An attacker could guess it and use the person's consent in
+   * another browser.
    */
   async #browserSecret(request: Request, person: PersonReference): Promise<string> {
     const secret: unknown = await this.#host.browserSecret(request, person);
@@ -72,8 +69,8 @@ export class Accounts {
 }
 
 /**
- * Throws if the store cannot save this person reference unchanged. A changed reference could
- * identify another person.
+ * Throws if the store cannot save this reference unchanged. A changed reference could identify
+ * another person.
  */
 function requireStorable(member: string, person: PersonReference): void {
   const problem = personProblem(person);
@@ -82,11 +79,11 @@ function requireStorable(member: string, person: PersonReference): void {
 }
 
 /**
- * Whether the host's return value means yes: `true`, or 1, which SQLite and MariaDB store for
- * `true`. Any other value means no, for example a promise, a list of rows or a string.
+ * Returns true for `true`, and for 1, which SQLite and MariaDB store for `true`. Any other value
+ * means no, for example a promise, a list of rows or a string.
  */
 export function isYes(answer: unknown): boolean {
-  // Ignore a rejection. Otherwise, it would end the process, because nothing else handles it.
+  // An unhandled rejection would end the process.
   if (isPromise(answer)) answer.catch(() => {});
   return answer === true || answer === 1 || answer === 1n;
 }

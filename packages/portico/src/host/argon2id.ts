@@ -17,7 +17,7 @@ export interface Argon2idOptions {
   readonly parallelism?: number;
   /**
    * How many hashes are computed at the same time. Defaults to 2. Each hash uses one thread of
-   * Node's pool, which file access, DNS and signatures also need.
+   * Node's pool. File access, DNS and signatures need these threads too.
    */
   readonly atOnce?: number;
 }
@@ -29,22 +29,20 @@ interface Argon2idHash extends Required<Omit<Argon2idOptions, 'atOnce'>> {
 
 const HASH =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
-/**
- * The highest parameters that are accepted in a stored hash: 1 GiB of memory, 16 passes, 16 lanes.
- */
+/** Accepted in a stored hash: 1 GiB of memory, 16 passes, 16 lanes. */
 const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 
 /**
- * Returns a password hasher that uses argon2id. The default parameters are those that OWASP
- * recommends: 46 MiB, one pass, one lane. The hashes are PHC strings.
+ * Returns a password hasher that uses argon2id and PHC strings. The default parameters are OWASP's:
+ * 46 MiB, one pass, one lane.
  *
- * Use at least 32 MiB. Node keeps smaller blocks of memory, one for each thread in its pool, and
- * frees only larger blocks immediately (decision 13).
+ * Use at least 32 MiB. Node frees only larger blocks immediately and keeps smaller ones, one for
+ * each thread in its pool (decision 13).
  *
  * Networks take turns, so many hashes for one network delay only that network. `network` returns
- * the current network. It is not called if `runAsCaller` has set a caller. If 100 hashes of one
- * network or 200 in total already wait, one hash is rejected with an OverloadedError: the new one,
- * or a waiting one of the network with the most waiting hashes.
+ * the current network. `runAsCaller` overrides it. If 100 hashes of one network or 200 in total
+ * wait, one is rejected with an OverloadedError: the new one, or a waiting one of the network with
+ * the most.
  *
  * @example
  * const host = { ...accounts, passwordHasher: argon2idHasher({ memory: 65_536 }) };
@@ -74,14 +72,14 @@ export function createArgon2id(
 }
 
 /**
- * How many hashes may wait, in total and per network. Computing this many hashes takes a few
- * seconds. When a limit is reached, hashes are rejected (see `FairQueue`).
+ * How many hashes may wait. Computing this many takes a few seconds. Above a limit, hashes are
+ * rejected (see `FairQueue`).
  */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * Computes the hash. This file must load even in Node versions that do not export `argon2`, so the
- * function does not import `argon2` by name.
+ * Some Node versions do not export `argon2`. This file must load there too, so it does not import
+ * `argon2` by name.
  */
 async function computeTag(
   password: string,

@@ -1,10 +1,9 @@
 import { OverloadedError } from '@portico/sql';
 
-/** The limits of a queue. */
 export interface QueueSizes {
   /** How many tasks can run at the same time. */
   readonly atOnce: number;
-  /** How many tasks can wait, for all networks together. */
+  /** How many tasks of all networks can wait. */
   readonly mostWaiting: number;
   /** How many tasks of one network can wait. */
   readonly mostOfOne: number;
@@ -16,11 +15,11 @@ interface Turn {
 }
 
 /**
- * A queue in which networks take turns. Each network with waiting tasks gets one turn before any
- * network gets a second turn. Therefore, many requests from one network delay only that network.
+ * A queue in which networks take turns. Each waiting network gets one turn before any network gets
+ * a second. So many requests from one network delay only that network.
  *
- * When the queue is full, a network with fewer waiting tasks can still add a task. To make room,
- * the queue rejects the last task of the network with the most waiting tasks.
+ * In a full queue, a network with fewer waiting tasks can still add one. The queue then rejects the
+ * last task of the network with the most.
  */
 export class FairQueue {
   readonly #sizes: QueueSizes;
@@ -35,7 +34,7 @@ export class FairQueue {
 
   /**
    * Runs `work` when the network has its turn. Rejects with an OverloadedError if too many tasks
-   * are waiting.
+   * wait.
    */
   async run<T>(network: string | null, work: () => Promise<T>): Promise<T> {
     if (this.#inFlight < this.#sizes.atOnce) this.#inFlight += 1;
@@ -59,10 +58,9 @@ export class FairQueue {
   }
 
   /**
-   * Makes room in a full queue by rejecting the last task of the network with the most waiting
-   * tasks. Throws an OverloadedError instead if that network would then have fewer waiting tasks
-   * than the network of the new task. `share` is how many tasks the network of the new task already
-   * has in the queue.
+   * Rejects the last task of the network with the most waiting tasks. Throws an OverloadedError
+   * instead if that network would then have fewer tasks than the new task's network. `share` is the
+   * number of tasks that the new task's network has in the queue.
    */
   #makeRoomFor(share: number): void {
     let largest: Turn[] = [];

@@ -3,15 +3,15 @@ import type { Visitor } from './accounts.ts';
 import { keyedHash } from '../crypto.ts';
 
 /**
- * Returns a token that protects a form against forged requests (CSRF). The token is a hash keyed
- * with the browser secret, so other sites cannot compute it. `about` identifies the form, what it
- * does, and for whom.
+ * Returns a token that protects a form against forged requests (CSRF). It is keyed with the browser
+ * secret, so other sites cannot compute it. `about` identifies the form, what it does, and for
+ * whom.
  */
 export function formToken({ browserSecret }: Visitor, ...about: readonly string[]): string {
   return keyedHash(browserSecret, ...about);
 }
 
-/** Whether the submitted form contains the correct token. */
+/** Returns true if the submitted form contains the correct token. */
 export function isFormToken(
   sent: string | undefined,
   visitor: Visitor,

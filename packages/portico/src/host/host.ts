@@ -5,14 +5,13 @@ import type { PasswordHasher } from './password-hasher.ts';
 import type { PersonReference, UserInterface } from '../person.ts';
 
 /**
- * The interface that your application implements. Portico itself has no accounts, sign-in or
- * permissions. It calls your host for every request and trusts the result. It never calls a host
- * method inside a store transaction.
+ * The interface that your application implements. Portico has no accounts, sign-in or permissions.
+ * It calls your host for every request and trusts the result. It never calls a host method inside a
+ * store transaction.
  *
  * `Context` is the type of the last argument of every method. The mount passes this value with each
  * request: `req` in Express, `request` in Fastify. With `portico/fetch`, it is the value that you
- * pass to the handler. Outside a request, for example in a console command, the argument is
- * undefined.
+ * pass to the handler. Outside a request, for example in a console command, it is undefined.
  */
 export interface Host<Context = unknown> {
   /**
@@ -25,14 +24,13 @@ export interface Host<Context = unknown> {
    * exist.
    */
   loadAccount(person: PersonReference, context: Context): Promise<UserInterface | null>;
-  /** Whether this person currently has this permission. */
+  /** Returns true if this person currently has this permission. */
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
-   * Returns the account of a person whom an identity provider has identified, or null if the person
-   * has no account. The combination of issuer, tenant and subject identifies the person. Never use
-   * an email address to find the account.
+   * Returns the account of a person whom an identity provider has identified, or null. The issuer,
+   * the tenant and the subject together identify the person. Never use an email address.
    *
-   * Portico calls this method for each assertion and for each use of a token from an assertion, so
+   * Portico calls this method for each assertion, and for each use of a token from an assertion. So
    * you can end access at any time. Without this method, Portico uses the links that an operator
    * adds with `oauth:link:create`.
    */
@@ -50,10 +48,10 @@ export interface Host<Context = unknown> {
    */
   readonly loginUrl: string | ((returnTo: string, context: Context) => string);
   /**
-   * Whether your sign-in page shows which application the person is signing in for. If true,
-   * Portico stores this information in an encrypted cookie for the path of `loginUrl`, unless that
-   * page is on another origin. Your page reads the cookie with `AuthorizationServer.waitingFor`.
-   * Default: false.
+   * Set it to true if your sign-in page shows which application the person is signing in for.
+   * Portico then stores this information in an encrypted cookie for the path of `loginUrl`. It sets
+   * no cookie if that page is on another origin. Your page reads the cookie with
+   * `AuthorizationServer.waitingFor`. Default: false.
    */
   readonly tellsWhoWaits?: boolean;
   /**
@@ -128,17 +126,16 @@ export interface Host<Context = unknown> {
   readonly log?: Log;
   /**
    * Called once for each browser request, after Portico has created the response and before it
-   * sends the response. If you store the session in a cookie, append the `Set-Cookie` header to
-   * `response.headers` here. If this method fails, Portico sends an error response instead. Not
-   * called for requests from clients, because they have no session.
+   * sends it. If you store the session in a cookie, append `Set-Cookie` to `response.headers` here.
+   * If this method fails, Portico sends an error response instead. Requests from clients have no
+   * session, so Portico does not call it for them.
    */
   commit?(request: Request, response: Response, context: Context): Promise<void> | void;
 }
 
 /**
- * A person whom a trusted issuer identifies in an assertion, with the claims `iss`, `tenant` and
- * `sub`. Always compare all three claims, because an issuer may use the same `sub` for different
- * people in different tenants.
+ * A person whom a trusted issuer identifies, with the claims `iss`, `tenant` and `sub`. Always
+ * compare all three. An issuer may use the same `sub` for different people in different tenants.
  */
 export interface AssertedAccount {
   /** The issuer, as configured in `oauth_server:trusted_issuers`. */
@@ -173,8 +170,8 @@ export interface AskedAuthentication {
 }
 
 /**
- * Your host, completed with defaults for everything that it does not provide. The methods pass the
- * current request's context to your host.
+ * Your host with defaults for everything that it does not provide. The methods pass the current
+ * request's context to your host.
  */
 export interface CompleteHost {
   /** See `Host.signedIn`. */
@@ -195,9 +192,9 @@ export interface CompleteHost {
    */
   signOut(request: Request, returnTo: string): Promise<string | null>;
   /**
-   * Ends the session as `Host.signOut` describes. Returns null if this call has ended the session.
-   * Otherwise, returns the URL of a page that ends the session and then redirects to `returnTo`.
-   * The whole property is null if the host cannot end sessions.
+   * Ends the session as `Host.signOut` describes. Returns null if this call has ended it.
+   * Otherwise, returns the URL of a page that ends it and then redirects to `returnTo`. The
+   * property is null if the host cannot end sessions.
    */
   readonly endSession: ((request: Request, returnTo: string) => Promise<string | null>) | null;
   /** See `Host.loginUrl`. */
@@ -224,10 +221,7 @@ export interface CompleteHost {
   readonly commit: ((request: Request, response: Response) => Promise<void>) | null;
 }
 
-/**
- * Returns the IP address of the client that sent the request, in canonical form. Returns null if
- * the host returns no valid IP address.
- */
+/** Returns the client's IP address in canonical form, or null if the host returns no valid one. */
 export function callerAddress(host: CompleteHost, request: Request): string | null {
   const address = host.clientAddress(request);
   return address === null ? null : canonicalAddress(address);

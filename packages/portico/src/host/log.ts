@@ -6,9 +6,9 @@ import { jsonText } from '../http/json.ts';
 /** Where Portico writes the log, and which levels it writes. */
 export interface LogOptions {
   /**
-   * An absolute path, or `stdout` or `stderr` for the streams of this process. If Portico creates
-   * the log file and its folder, only the account that runs the process can read them. Exception:
-   * if root creates them in another user's folder, they belong to that user.
+   * An absolute path, or `stdout` or `stderr`. If Portico creates the file and its folder, only the
+   * account that runs the process can read them. If root creates them in another user's folder,
+   * they belong to that user.
    */
   readonly file: string;
   /** The lowest level that is written: `debug`, `info` (the default), `warning` or `error`. */
@@ -17,19 +17,13 @@ export interface LogOptions {
 
 /** A log that can be closed. */
 export interface ClosableLog extends Log {
-  /**
-   * Closes the file. All earlier lines have been written when the promise resolves. Lines that are
-   * logged later are dropped.
-   */
+  /** Closes the file. Resolves when all earlier lines are written. Later lines are dropped. */
   close(): Promise<void>;
 }
 
 const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
 
-/**
- * The values of fields with these names appear as `[redacted]`. Upper and lower case make no
- * difference.
- */
+/** Fields with these names appear as `[redacted]`. Letter case makes no difference. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
@@ -53,8 +47,8 @@ const REDACTED = '[redacted]';
 const isSecret = (key: string) => SECRET_KEYS.has(key.toLowerCase());
 
 /**
- * Opens a log that writes one JSON object per line. In messages, replaces `{placeholders}` with
- * values from the context. Opens the file immediately, and throws if that fails.
+ * Opens a log that writes one JSON object per line. Values from the context replace
+ * `{placeholders}` in messages. Opens the file immediately, and throws if that fails.
  *
  * @example
  * const log = openLog({ file: 'stdout' });
@@ -68,8 +62,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
-      // Do not write after `close`, because another file may by then have the same descriptor
-      // number.
+      // After `close`, another file may have the same descriptor number.
       if (closed || LEVELS[severity] < lowest) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
@@ -91,31 +84,27 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   };
 }
 
-/**
- * The file descriptors of the standard streams. They are never closed, because other code also
- * writes to these streams.
- */
+/** Never closed, because other code also writes to these streams. */
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 /**
- * How long one line can wait if the reader of the log is slow, in milliseconds. The process is
- * blocked while the line waits. After this time, lines are dropped until the reader accepts data
- * again.
+ * How long one line can wait for a slow reader, in milliseconds. The process is blocked while it
+ * waits. After this time, lines are dropped until the reader accepts data again.
  */
 const LONGEST_WAIT = 1000;
 
-/** What happened to the previous line of the log. */
+/** What happened to the previous line. */
 export interface LineState {
-  /** Whether only a part of the line was written. */
+  /** True if only a part of the line was written. */
   brokeOff: boolean;
-  /** Whether the line could not be written because the reader was too slow. */
+  /** True if the reader was too slow for the line. */
   wasStuck: boolean;
 }
 
 /**
- * Returns a function that writes a line synchronously, so that no line is lost when the process
- * ends. If a line cannot be written, for example because the disk is full, the function drops it. A
- * logging error must never end the application.
+ * Returns a function that writes a line synchronously, so no line is lost when the process ends.
+ * Drops a line that cannot be written, for example if the disk is full. A logging error must never
+ * end the application.
  */
 function lineWriter(descriptor: number): (line: string) => void {
   const before: LineState = { brokeOff: false, wasStuck: false };
@@ -123,7 +112,7 @@ function lineWriter(descriptor: number): (line: string) => void {
     try {
       writeLine(descriptor, line, before);
     } catch {
-      // Ignore the error, because there is no other place to report it.
+      // There is no other place to report this error.
     }
   };
 }
@@ -131,8 +120,8 @@ function lineWriter(descriptor: number): (line: string) => void {
 const LINE_FEED = 0x0a;
 
 /**
- * Writes a line. Throws if the line cannot be written. If only a part of the previous line was
- * written, starts a new line first.
+ * Throws if the line cannot be written. Starts a new line first if only a part of the previous one
+ * was written.
  */
 export function writeLine(descriptor: number, line: string, before: LineState): void {
   const bytes = Buffer.from(`${before.brokeOff ? '\n' : ''}${line}\n`);
@@ -152,8 +141,8 @@ export function writeLine(descriptor: number, line: string, before: LineState): 
 }
 
 /**
- * Serializes each field separately, so that a field that cannot be serialized, or that is named
- * `toJSON`, does not affect the other fields.
+ * Serializes each field separately. A field that fails, or that is named `toJSON`, does not affect
+ * the others.
  */
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {
@@ -163,10 +152,7 @@ function asJson(fields: LogContext): string {
   return `{${members.join()}}`;
 }
 
-/**
- * Returns the fields of an error, because JSON would leave them out. Used for the field `err`, the
- * usual name for a logged error.
- */
+/** JSON would leave these fields out. `err` is the usual name for a logged error. */
 function errorFields(error: Error): LogContext {
   const shown: LogContext = {
     type: error.constructor.name,
@@ -177,16 +163,16 @@ function errorFields(error: Error): LogContext {
 }
 
 /**
- * Returns a value as JSON. Writes bigints as strings. If the value cannot be serialized, for
- * example a circular object, returns its text form as a JSON string. Returns undefined for a value
- * that JSON leaves out, for example a function.
+ * Returns a value as JSON, with bigints as strings. Returns the text form of a value that cannot be
+ * serialized, for example a circular object. Returns undefined for a value that JSON leaves out,
+ * for example a function.
  */
 function valueAsJson(key: string, value: unknown): string | undefined {
   try {
     const isError = key === 'err' && value instanceof Error;
     const shown = isError ? errorFields(value) : value;
     return jsonText(shown, function (this: unknown, name, inner: unknown) {
-      // Show the code of an error, for example ECONNREFUSED. Such a code is not a secret.
+      // The code of an error is no secret, for example ECONNREFUSED.
       const isErrorCode = name === 'code' && (this === shown ? isError : this instanceof Error);
       if (isSecret(name) && !isErrorCode) return REDACTED;
       return typeof inner === 'bigint' ? String(inner) : inner;
@@ -203,12 +189,12 @@ function withoutSecrets(context: LogContext): LogContext {
 }
 
 /**
- * How many levels of nested objects and lists appear in a message. Secrets are redacted at all of
- * these levels.
+ * How many levels of nested objects and lists appear in a message. Secrets are redacted at all
+ * levels.
  */
 const TEXT_DEPTH = 4;
 
-/** Classes whose text representation shows names and values that are not fields. */
+/** The text forms of these classes show names and values that are not fields. */
 const COLLECTIONS: readonly (new (entries: [string, string][]) => object)[] = [
   Map,
   Headers,
@@ -233,21 +219,20 @@ function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   if (value instanceof Request || value instanceof Response)
     return withoutInnerSecrets(describeMessage(value), depth);
   if (value instanceof Error) return { [inspect.custom]: () => describeFields(value, depth) };
-  // Do not copy these values, because a copy of their fields would have a different text.
+  // A copy of the fields of these values would have a different text.
   const isOpaque = ArrayBuffer.isView(value) || inspect.custom in value;
   if (isOpaque || Object.keys(value).length === 0) return value;
   const shown = Object.entries(withoutSecrets(value as LogContext));
   const copy = Object.fromEntries(
     shown.map(([key, inner]) => [key, withoutInnerSecrets(inner, depth - 1)]),
   );
-  // Keep the name of the class, which appears in the text.
+  // The text contains the name of the class.
   return Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object | null) as unknown;
 }
 
-/** Removes the query and the fragment, which can contain a code or a token. */
+/** The query and the fragment can contain a code or a token. */
 const withoutQuery = (url: string) => url.replace(/[?#].*/s, '');
 
-/** Returns what a text shows of a request or response. */
 function describeMessage(message: Request | Response): object {
   const { headers } = message;
   const url = withoutQuery(message.url);
@@ -263,8 +248,8 @@ function expand(message: string, context: LogContext): string {
 }
 
 /**
- * Formats an error with its stack and its causes, and any other value in a short form. Never
- * throws, because a logging error must never end the application.
+ * Formats an error with its stack and causes, and any other value in a short form. Never throws,
+ * because a logging error must never end the application.
  */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -283,7 +268,6 @@ function inspectSafely(value: unknown): string {
   }
 }
 
-/** Formats an error with its causes, stacks and fields. */
 function describeFields(error: Error, depth: number): string {
   const { errors } = error as Partial<AggregateError>;
   const fields = [
@@ -292,7 +276,7 @@ function describeFields(error: Error, depth: number): string {
   ];
   if (fields.length === 0) return describeError(error);
   const shown = fields.map(([key, inner]) => {
-    // The code of an error, for example ECONNREFUSED, is not a secret.
+    // The code of an error is no secret, for example ECONNREFUSED.
     const isHidden = key !== 'code' && isSecret(key);
     return [key, isHidden ? REDACTED : withoutInnerSecrets(inner, depth - 1)];
   });
@@ -300,7 +284,7 @@ function describeFields(error: Error, depth: number): string {
   return `${describeError(error)} ${text}`;
 }
 
-/** Formats an error and its causes, with their stacks. */
+/** Formats an error and its causes with their stacks. */
 export function describeError(error: Error, depth = 0): string {
   const text = error.stack ?? `${error.name}: ${error.message}`;
   if (error.cause === undefined || depth >= 5) return text;

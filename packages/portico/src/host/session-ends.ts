@@ -1,31 +1,28 @@
 import type { Database, Log, SqlConnection } from '@portico/sql';
 import { personProblem, type PersonReference } from '../person.ts';
 
-/** The sessions of the application that have ended. */
+/** Sessions of the application that have ended. */
 export type EndedSessions =
-  /** One session, with the id that `Host.sessionId` returned for it. */
+  /** One session, with the id from `Host.sessionId`. */
   | { readonly session: string }
-  /** All sessions of a person. If `except` is set, the session with this id has not ended. */
+  /** All sessions of a person, except the one with the id `except`. */
   | { readonly person: PersonReference; readonly except?: string };
 
 /**
- * The function that `sessionEndedIn` returns. Call it after the commit. It never rejects, because
- * the change is already committed by then. It logs errors instead.
+ * Call it after the commit of `sessionEndedIn`. The change is then already committed, so this
+ * function logs errors and never rejects.
  */
 export type AfterCommit = () => Promise<void>;
 
-/**
- * Called when sessions of the application end. Must access the store only through `connection`,
- * which is in a transaction.
- */
+/** Called when sessions end. `connection` is in a transaction. Access the store only through it. */
 export type OnSessionEnd = (
   connection: SqlConnection,
   ended: EndedSessions,
 ) => Promise<AfterCommit>;
 
 /**
- * Returns the `sid` that ID tokens for this client contain for this browser session. Returns null
- * if no ID token for this client can belong to the session.
+ * Returns the `sid` in ID tokens for this client and browser session. Returns null if no ID token
+ * can belong to the session.
  */
 export type FindSid = (request: Request, clientId: string) => Promise<string | null>;
 
@@ -35,14 +32,14 @@ export class SessionEnds {
   readonly #listeners: () => readonly OnSessionEnd[];
   readonly #log: () => Log;
 
-  /** Portico calls `listeners` and `log` only after every feature has started. */
+  /** `listeners` and `log` are called only after every feature has started. */
   constructor(database: Database, listeners: () => readonly OnSessionEnd[], log: () => Log) {
     this.#database = database;
     this.#listeners = listeners;
     this.#log = log;
   }
 
-  /** Whether any feature needs to know when sessions end. */
+  /** Returns true if any feature needs to know when sessions end. */
   get isHeard(): boolean {
     return this.#listeners().length > 0;
   }
@@ -82,7 +79,6 @@ function requireValid(ended: EndedSessions): void {
   if (!isSessionId(id)) throw new Error('sessionEnded needs the session id as a non-empty string');
 }
 
-/** Whether this value is a valid session id. */
 export function isSessionId(id: unknown): id is string {
   return typeof id === 'string' && id !== '';
 }
