@@ -1,6 +1,6 @@
 import type { ConfigurationProblem } from '@portico/sql';
 
-/** The branding data for views. Views can write each value into a page without escaping it. */
+/** The branding data for views. All values are safe to write into a page without escaping. */
 export interface BrandingView {
   /** CSS custom properties for a style sheet. Empty if no color is configured. */
   readonly styles: string;
@@ -40,9 +40,6 @@ export interface BrandedPlace {
   readonly application: Readonly<Record<string, unknown>>;
 }
 
-/**
- * The branding, or the list of problems in it. Null if the application uses the standard design of
- * Portico.
- */
+/** The branding, or its problems. Null if the application uses Portico's standard design. */
 export type FoundBranding =
   Branding | { readonly problems: readonly ConfigurationProblem[] } | null;

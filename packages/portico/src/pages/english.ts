@@ -22,19 +22,16 @@ const TABLE = {
 /** The key of a message on Portico's pages, for example `consent.title`. */
 export type MessageKey = keyof typeof TABLE;
 
-/** A complete translation: one text for every key. */
+/** One text for every key. */
 export type CompleteCatalog = Readonly<Record<MessageKey, Catalog[string]>>;
 
 /**
- * All English messages, by key. Other languages use the same keys. If a language has no text for a
- * message, the page shows the English text.
+ * All English messages. Other languages use the same keys. For a missing text, the page shows the
+ * English one.
  */
 export const ENGLISH: CompleteCatalog = TABLE;
 
-/**
- * The keys of pages that have a title and a message. Such a key is the part of a message key before
- * `.title` or `.message`.
- */
+/** The part of a message key before `.title` or `.message`. A page has both. */
 export type PageKey = MessageKey extends infer Key
   ? Key extends `${infer Page}.message`
     ? Page

@@ -1,16 +1,13 @@
-/** The maximum length of `Accept-Language`, in characters. Any further text is ignored. */
+/** Further text in `Accept-Language` is ignored. */
 const LONGEST = 500;
-/** The maximum number of languages in a header or parameter. Any further languages are ignored. */
+/** Further languages in a header or parameter are ignored. */
 const MOST = 20;
-/**
- * The maximum length of a language tag, in characters. The limit exists because long tags would be
- * slow to look up. RFC 5646 section 4.4.1 requires a limit of at least 35.
- */
+/** Long tags would be slow to look up. RFC 5646 section 4.4.1 requires a limit of at least 35. */
 const LONGEST_TAG = 100;
 
 /**
  * Returns the languages in `Accept-Language` in order of preference (RFC 9110 section 12.5.4).
- * Leaves out invalid tags.
+ * Omits invalid tags.
  */
 export function acceptedLanguages(header: string | null): readonly string[] {
   const ranges = (header ?? '').slice(0, LONGEST).split(',', MOST);
@@ -27,16 +24,16 @@ export function acceptedLanguages(header: string | null): readonly string[] {
 
 /**
  * Returns the languages in `ui_locales` in order of preference (OpenID Connect Core section
- * 3.1.2.1). Leaves out invalid tags.
+ * 3.1.2.1). Omits invalid tags.
  */
 export function wishedLanguages(tags: readonly string[]): readonly string[] {
   return tags.slice(0, MOST).flatMap((each) => canonicalTag(each) ?? []);
 }
 
 /**
- * Returns the language tag in canonical form (BCP 47), for example `de-AT`. Returns null if the tag
- * is invalid or too long. Also returns null for some unusual tags, for example `rt-lojban-stre9`:
- * `Intl` would change their canonical form again.
+ * Returns the tag in canonical form (BCP 47), for example `de-AT`. Returns null for an invalid or
+ * long tag, and for some unusual tags, for example `rt-lojban-stre9`: `Intl` would change their
+ * canonical form again.
  */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;
@@ -49,14 +46,11 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * Returns the best available language: the one that matches the first wanted language that has a
- * match. Returns null if no wanted language has a match. All tags must be in canonical form.
- *
- * An available language matches a wanted language in either of these cases:
+ * Returns the available language for the first wanted language with a match, or null. All tags must
+ * be in canonical form. An available language matches in two cases:
  *
  * - It is the same language or a more general one (RFC 4647 section 3.4).
- * - It has the same language and script. For example, `zh-CN` matches `zh-Hans`, but `zh-TW` does
- *   not.
+ * - It has the same language and script. Example: `zh-CN` matches `zh-Hans`, but `zh-TW` does not.
  */
 export function lookUp(wanted: readonly string[], available: readonly string[]): string | null {
   let written: readonly string[] | null = null;
@@ -72,8 +66,8 @@ export function lookUp(wanted: readonly string[], available: readonly string[]):
 }
 
 /**
- * Returns the tag and its more general forms, each one part shorter. Leaves out forms that end with
- * a single character (RFC 4647 section 3.4). For example, returns `zh-Hans-CN`, `zh-Hans` and `zh`.
+ * Returns the tag and its more general forms, for example `zh-Hans-CN`, `zh-Hans` and `zh`. Omits
+ * forms that end with a single character (RFC 4647 section 3.4).
  */
 export function widened(tag: string): readonly string[] {
   const parts = tag.split('-');
@@ -83,20 +77,19 @@ export function widened(tag: string): readonly string[] {
 }
 
 /**
- * Returns the language and the script of a tag. If the tag names no script, uses the most common
- * script of the language.
+ * Returns the language and the script. Without a script in the tag, uses the most common script of
+ * the language.
  */
 function writtenAs(tag: string): string {
   const { language, script } = new Intl.Locale(tag).maximize();
   return `${language}-${script}`;
 }
 
-/** Returns the direction in which a language is written. */
 export function getDirection(tag: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(new Intl.Locale(tag).maximize().script ?? '') ? 'rtl' : 'ltr';
 }
 
-/** The scripts that are written from right to left and are in use today, as ISO 15924 codes. */
+/** ISO 15924 codes of the right-to-left scripts that are in use today. */
 const RIGHT_TO_LEFT: ReadonlySet<string> = new Set([
   'Arab',
   'Hebr',

@@ -1,6 +1,6 @@
 /**
- * HTML in which all text is escaped. Only `tag()` creates Markup, so text from a request never
- * becomes HTML.
+ * HTML with all text escaped. Only `tag()` creates Markup, so text from a request never becomes
+ * HTML.
  */
 export class Markup {
   readonly #html: string;
@@ -9,7 +9,7 @@ export class Markup {
     this.#html = html;
   }
 
-  /** Creates an element. See `tag()`. */
+  /** See `tag()`. */
   static element(name: ElementName, content: Content, attributes: Attributes): Markup {
     const shown = Object.entries(attributes).map(
       ([key, value]) => ` ${key}="${escapeHtml(value)}"`,
@@ -18,7 +18,7 @@ export class Markup {
     return new Markup(VOID.has(name) ? start : `${start}${Markup.htmlOf(content)}</${name}>`);
   }
 
-  /** Returns the content as HTML, with all text escaped. */
+  /** Escapes all text. */
   static htmlOf(content: Content): string {
     if (typeof content === 'string') return escapeHtml(content);
     return content instanceof Markup
@@ -27,18 +27,14 @@ export class Markup {
   }
 }
 
-/**
- * The content of an element: text, an element, or a list of texts and elements. Text will be
- * escaped.
- */
+/** Text will be escaped. */
 export type Content = string | Markup | readonly (string | Markup)[];
 
 const ELEMENTS = ['bdi', 'strong', 'em', 'span', 'q', 'code', 'time', 'br', 'wbr'] as const;
 
-/** The HTML elements that `tag()` can create inside a sentence. */
+/** The elements that `tag()` can create inside a sentence. */
 export type ElementName = (typeof ELEMENTS)[number];
 
-/** The attributes that these elements can have. */
 export type Attributes = Readonly<
   Partial<Record<'class' | 'id' | 'lang' | 'dir' | 'datetime', string>>
 >;
@@ -48,9 +44,8 @@ const NAMES: ReadonlySet<string> = new Set(ELEMENTS);
 const ATTRIBUTES: ReadonlySet<string> = new Set(['class', 'id', 'lang', 'dir', 'datetime']);
 
 /**
- * Creates an HTML element inside a sentence, for use with `markup()`: `tag('bdi', name)`. Escapes
- * the text and the attributes. Throws for an element or attribute that the types do not list,
- * because the compiler does not check views.
+ * Creates an HTML element inside a sentence, for `markup()`: `tag('bdi', name)`. Escapes the text
+ * and the attributes. The compiler does not check views, so an unknown element or attribute throws.
  */
 export function tag(name: ElementName, content: Content = '', attributes: Attributes = {}): Markup {
   const unknown = NAMES.has(name)

@@ -10,18 +10,18 @@ import {
   type Message,
 } from './message.ts';
 
-/** The messages from an application's files, and the problems in these files. */
+/** The messages in an application's files, and the problems in these files. */
 export interface OwnMessages {
-  /** The messages of each language, by language tag. */
+  /** By language tag. */
   readonly languages: ReadonlyMap<string, Catalog>;
-  /** The problems in the files. The key of a problem is the path of the file. */
+  /** The key of a problem is the path of the file. */
   readonly problems: readonly ConfigurationProblem[];
 }
 
 const SUFFIX = '.json';
 
 /**
- * Reads the files `<tag>.json` in a folder. Checks that their keys and placeholders match the known
+ * Reads the files `<tag>.json` in a folder. Their keys and placeholders must match the known
  * messages. Returns no messages if the folder does not exist.
  */
 export function readOwnMessages(folder: string | null, known: Catalog): OwnMessages {
@@ -58,7 +58,7 @@ function listFiles(folder: string): readonly string[] {
   }
 }
 
-/** Returns the messages in a file, or the reason why the file cannot be read. */
+/** Returns the messages, or why the file cannot be read. */
 function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
   try {
     const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -68,10 +68,7 @@ function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
   }
 }
 
-/**
- * Returns the problems in the messages. Each problem starts with the key of the message. A missing
- * message is not a problem.
- */
+/** Each problem starts with the key of the message. A missing message is no problem. */
 export function catalogProblems(
   messages: Readonly<Record<string, unknown>>,
   known: Catalog,
@@ -99,10 +96,7 @@ function isMessage(value: unknown): value is Message {
   );
 }
 
-/**
- * Returns the problems with the placeholders of a message. Only plural forms other than `other` may
- * leave out `{count}`.
- */
+/** Only plural forms other than `other` may leave out `{count}`. */
 function placeholderProblems(message: Message, meant: Message): readonly string[] {
   const expected = new Set(getForms(meant).flatMap((text) => [...getPlaceholders(text)]));
   const whole = typeof message === 'string' ? message : message.other;

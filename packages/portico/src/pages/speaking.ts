@@ -12,16 +12,12 @@ import type { Catalog } from './message.ts';
 import { readOwnMessages } from './own-messages.ts';
 import { createWords, type Messages, type Words } from './words.ts';
 
-/**
- * Maps the tag of each language (BCP 47) to a function that loads its messages. Only languages that
- * are turned on are loaded.
- */
+/** Loads the messages of each language, by tag (BCP 47). Only languages that are on are loaded. */
 export type Catalogs = Readonly<Record<string, () => Promise<Catalog>>>;
 
-/** The language settings of an application's pages. */
 export interface SpeakingOptions {
   /**
-   * The languages in which pages are shown:
+   * The languages of the pages:
    *
    * - `false`: only English.
    * - `true`: all available languages.
@@ -29,51 +25,39 @@ export interface SpeakingOptions {
    */
   readonly languages?: boolean | readonly string[];
   /**
-   * The folder with the application's messages, in one file `<tag>.json` for each language. Null if
-   * the application has no such folder.
+   * The folder with the application's messages: one file `<tag>.json` per language. Null without
+   * such a folder.
    */
   readonly folder?: string | null;
   /**
-   * Texts that the configuration defines, for example scope labels, by message key. The
-   * application's files can translate a text under the same key.
+   * Texts from the configuration, for example scope labels, by message key. The application's files
+   * can translate them.
    */
   readonly own?: Readonly<Record<string, string>>;
-  /**
-   * The languages that are available without files from the application. English is always
-   * available.
-   */
+  /** The languages without the application's files. English is always available. */
   readonly catalogs?: Catalogs;
 }
 
 const wishes = new Note<readonly string[]>('ui_locales');
 
-/**
- * Applies the `ui_locales` of an earlier request to a later request whose URL does not contain
- * them.
- */
+/** Applies the `ui_locales` of an earlier request to a request whose URL does not contain them. */
 export function noteWish(request: Request, uiLocales: readonly string[]): void {
   wishes.set(request, uiLocales);
 }
 
-/** Chooses the language of each page. Loads only languages that are turned on. */
+/** Chooses the language of each page. */
 export class Speaking {
-  /**
-   * The tags of all languages that are turned on. The default language is first. Null if languages
-   * are off.
-   */
+  /** All languages that are on, with the default first. Null if languages are off. */
   readonly locales: readonly string[] | null;
   /** The application's messages, by language tag. */
   readonly #files: ReadonlyMap<string, Catalog>;
-  /** The tags of all languages that have messages. */
+  /** The tags of all languages with messages. */
   readonly #there: readonly string[];
   readonly #own: Catalog;
   readonly #catalogs: Catalogs;
   readonly #loaded = new Map<string, Promise<Words>>();
 
-  /**
-   * Throws a ConfigurationError that lists every problem with `oauth_server:languages` and with the
-   * application's files.
-   */
+  /** Throws a ConfigurationError with all problems of `oauth_server:languages` and the files. */
   constructor({ languages = false, folder = null, own = {}, catalogs = {} }: SpeakingOptions = {}) {
     const files = readOwnMessages(folder, { ...ENGLISH, ...own });
     const there = [...new Set(['en', ...Object.keys(catalogs), ...files.languages.keys()])];
@@ -93,14 +77,14 @@ export class Speaking {
       })),
     ];
     if (problems.length > 0) throw new ConfigurationError(problems);
-    // Load the languages now, because a deployment may replace their files while this process runs
+    // Load the languages now. A deployment may replace their files while this process runs
     // (decision 22). Views are loaded early for the same reason.
     for (const locale of this.locales ?? []) void this.#words(locale);
   }
 
   /**
-   * Returns the page texts in the language for a request. Tries the languages in `ui_locales`
-   * first, then `Accept-Language`, and then uses the default language.
+   * Returns the texts for a request. Tries the languages in `ui_locales`, then in
+   * `Accept-Language`, then the default language.
    */
   of(request: Request): Promise<Words> {
     if (this.locales === null) return this.#words('en');
@@ -112,16 +96,14 @@ export class Speaking {
   }
 
   /**
-   * Returns the headers for a page in this language: `Content-Language` and `Vary`. Returns an
-   * empty object if languages are off.
+   * Returns `Content-Language` and `Vary` for a page. Returns an empty object if languages are off.
    */
   headers({ locale }: Words): Readonly<Record<string, string>> {
     return this.locales === null ? {} : { 'Content-Language': locale, Vary: 'Accept-Language' };
   }
 
   /**
-   * Adds the request's `ui_locales` to a path on this host, so that the next page has the same
-   * language.
+   * Adds the request's `ui_locales` to a path on this host, so the next page has the same language.
    */
   withWish(request: Request, path: string): string {
     const wish = this.locales === null ? '' : wishedLanguages(readWish(request)).join(' ');
@@ -134,7 +116,7 @@ export class Speaking {
     if (known !== undefined) return known;
     const loading = this.#load(locale);
     this.#loaded.set(locale, loading);
-    // Forget a language that failed to load, so that the next request tries again.
+    // Forget a language that failed to load, so the next request tries again.
     loading.catch(() => this.#loaded.delete(locale));
     return loading;
   }

@@ -40,10 +40,7 @@ interface Block {
   readonly line: number;
 }
 
-/**
- * Makes the engine throw a ViewError, with the file and line, if a view cannot be compiled or
- * rendered.
- */
+/** Makes the engine throw a ViewError with the file and line. */
 export function locateErrors(eta: Eta): void {
   const compile = eta.compile.bind(eta);
   eta.compile = (text, options) => {
@@ -54,7 +51,7 @@ export function locateErrors(eta: Eta): void {
     }
   };
   eta.RuntimeErr = (error, _, line, file) => {
-    // Keep an error from an included view, because it already names the file and line.
+    // An error from an included view already names the file and line.
     throw error instanceof ViewError
       ? error
       : new ViewError({ file, line, reason: errorMessage(error) }, error);
@@ -62,8 +59,8 @@ export function locateErrors(eta: Eta): void {
 }
 
 /**
- * Corrects the engine's line numbers. The engine counts from the opening tag, but the code may
- * start on a later line.
+ * Corrects the engine's line numbers. It counts from the opening tag, but the code may start on a
+ * later line.
  */
 export function linesOfCode(): Eta['config']['plugins'][number] {
   let template = '';
@@ -98,8 +95,8 @@ function syntaxError(eta: Eta, text: string, file: string, error: unknown): View
   return new ViewError({ file, ...found }, error);
 }
 
-// Portico checks the brackets itself, because JavaScript reports an unclosed bracket only at the
-// end of the file.
+// JavaScript reports an unclosed bracket only at the end of the file, so Portico checks the
+// brackets.
 
 interface Place {
   readonly line: number | null;
@@ -107,12 +104,12 @@ interface Place {
 }
 
 const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-/** Matches strings and comments. Brackets inside them are ignored. */
+/** Brackets in strings and comments are ignored. */
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
 /**
- * Returns a bracket without a counterpart. A bracket that opens in one `<% %>` block may close in a
- * later block. A bracket in a block with output must close in the same block.
+ * Returns a bracket without a counterpart. A bracket in a block with output must close in that
+ * block. Any other bracket may close in a later block.
  */
 function unbalanced(blocks: readonly Block[]): Place | null {
   let open: { readonly bracket: string; readonly line: number }[] = [];
@@ -146,9 +143,7 @@ function unbalanced(blocks: readonly Block[]): Place | null {
     : { line: left.line, reason: `'${left.bracket}' is never closed` };
 }
 
-/**
- * Locates a syntax error in a view by compiling the code that the engine generates from the view.
- */
+/** Locates a syntax error in a view: compiles the code that the engine generates from it. */
 function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;
   try {

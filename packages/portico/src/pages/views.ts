@@ -9,13 +9,14 @@ import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-e
 /** An application's pages, as Eta templates. */
 export interface Views {
   /**
-   * Renders a view by name, for example `oauth/consent`. Uses the application's own file with this
-   * name if there is one. `t` and `markup` default to English. Rejects with a ViewError with the
-   * file and line if the view cannot be compiled or rendered, and with another Error if there is no
-   * such view.
+   * Renders a view by name, for example `oauth/consent`. The application's own file has priority.
+   * `t` and `markup` default to English.
+   *
+   * Rejects with a ViewError with the file and line if the view cannot be compiled or rendered.
+   * Rejects with another Error if there is no such view.
    */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Returns the problems of all views that cannot be compiled, in all folders. */
+  /** Returns the views in all folders that cannot be compiled, with their problems. */
   problems(): Promise<readonly ViewProblem[]>;
 }
 
@@ -23,14 +24,14 @@ const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
 
 /**
- * The built-in views of the published package. Each key is used in place of the path of a views
- * folder, also in error messages.
+ * The built-in views of the published package. The key replaces the path of a views folder, also in
+ * error messages.
  */
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 
 /**
- * Returns the folder of a package's built-in views. In the source code, this is `folder`. In the
- * published package, the views are part of the code, and the result is `name`.
+ * Returns the folder of a package's built-in views: `folder` in the source code. In the published
+ * package, the views are part of the code, and the result is `name`.
  */
 export function builtInFolder(
   name: string,
@@ -45,15 +46,15 @@ export function builtInFolder(
 /** Options for `createViews`. */
 export interface ViewsOptions {
   /**
-   * Whether to read the files again for every page, so that changes are visible immediately. Use
-   * this during development. Defaults to false.
+   * Set it to true during development: the files are read again for every page, so changes are
+   * visible immediately. Defaults to false.
    */
   readonly reloads?: boolean;
   /** Data for every view, in addition to the view's own data. Defaults to no data. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** The folder of this package's views, and of the layout that other packages share. */
+/** The folder of this package's views. Other packages share its layout. */
 export const BUILT_IN_VIEWS = builtInFolder(
   'portico:views',
   () => path.join(import.meta.dirname, 'views'),
@@ -61,13 +62,12 @@ export const BUILT_IN_VIEWS = builtInFolder(
 );
 
 /**
- * Returns the views from several folders. If several folders contain a file with the same name, the
- * first folder's file is used. This is also true for layouts and partials, so an application's
- * folder overrides the plugins' folders.
+ * Returns the views from several folders. Of several files with the same name, the first folder's
+ * file counts. This includes layouts and partials, so an application's folder overrides the
+ * plugins' folders.
  *
  * The output is escaped. Templates are compiled once. All files are read at the start. If a
- * deployment replaces them, this process still uses the views of the release that it runs (decision
- * 22).
+ * deployment replaces them, this process keeps the views of its release (decision 22).
  *
  * @example
  * const html = await createViews([path.resolve('views')]).render('orders', { orders });
@@ -76,7 +76,7 @@ export function createViews(
   given: readonly string[],
   { reloads = false, data: everywhere = {} }: ViewsOptions = {},
 ): Views {
-  // Remove duplicates, because in the published package all built-in views have the same folder.
+  // In the published package, all built-in views have the same folder, so remove duplicates.
   const directories = [...new Set(given)];
   const read = () => directories.map((directory) => ({ directory, texts: readTexts(directory) }));
   const folders = read();
@@ -135,8 +135,8 @@ interface ViewFile {
 }
 
 /**
- * Returns the views in a folder, by file. Files that this function does not find, for example
- * behind a symbolic link, are read when they are needed.
+ * Returns the views in a folder, by file. Other files, for example behind a symbolic link, are read
+ * when they are needed.
  */
 function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
@@ -152,12 +152,12 @@ function readTexts(directory: string): ReadonlyMap<string, string> {
       if (entry.endsWith(SUFFIX)) texts.set(file, readFileSync(file, 'utf8'));
     }
   } catch {
-    // Ignore the error here, because rendering reports a view that cannot be read.
+    // Rendering reports a view that cannot be read.
   }
   return texts;
 }
 
-/** Returns a file's text, or null if the file does not exist. */
+/** Returns null if the file does not exist. */
 function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');

@@ -11,7 +11,7 @@ import {
 } from './message.ts';
 
 /**
- * The page texts in one language. You can destructure this object: its functions need no `this`.
+ * The page texts in one language. The functions need no `this`, so you can destructure the object.
  */
 export interface Words {
   /** The language's tag (BCP 47), for example `zh-Hans`. */
@@ -21,8 +21,8 @@ export interface Words {
   /**
    * Returns a message as plain text, without escaping: `<%= it.t('consent.title', { client:
    * it.clientName }) %>`. The number `count` selects the plural form. In a right-to-left language,
-   * each inserted text keeps its own direction, as with `<bdi>`. Throws for an unknown key, and for
-   * a placeholder without a value.
+   * inserted texts keep their own direction, as with `<bdi>`. Throws for an unknown key, and for a
+   * placeholder without a value.
    */
   readonly t: (key: string, values?: MessageValues) => string;
   /**
@@ -38,10 +38,7 @@ export interface Words {
   readonly tag: typeof tag;
 }
 
-/**
- * A message key with the values for the message. The message is translated when the reader's
- * language is known.
- */
+/** A message key and its values. The message is translated when the reader's language is known. */
 export interface Said {
   readonly key: MessageKey;
   readonly values?: MessageValues;
@@ -56,10 +53,7 @@ export interface PageText {
   readonly message: Text;
 }
 
-/**
- * Returns a page's title and message. `values` fills the placeholders in the title and in the
- * message.
- */
+/** Returns a page's title and message. `values` fills the placeholders in both. */
 export function page(key: PageKey, values: MessageValues = {}): PageText {
   return { title: { key: `${key}.title`, values }, message: { key: `${key}.message`, values } };
 }
@@ -69,15 +63,15 @@ export function told({ t }: Words, text: Text): string {
   return typeof text === 'string' ? text : t(text.key, text.values);
 }
 
-/** The messages of one language, and the locale whose formatting rules they use. */
+/** The messages of one language, and the locale for formatting. */
 export interface Messages {
   readonly locale: string;
   readonly catalog: Catalog;
 }
 
 /**
- * Creates the texts of a language. Takes each message from the first catalog that contains it. If
- * none does, takes it from `own`, and otherwise from English.
+ * Creates the texts of a language. The first catalog with a message counts, then `own`, then
+ * English.
  */
 export function createWords(
   locale: string,
@@ -89,9 +83,7 @@ export function createWords(
   const isolated =
     direction === 'rtl' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text;
 
-  /**
-   * Joins the parts of a message. Converts its texts with `literal` and its values with `insert`.
-   */
+  /** Joins the parts of a message. `literal` converts its texts, and `insert` its values. */
   function written<Value>(
     key: string,
     values: Readonly<Record<string, Value>>,
@@ -100,8 +92,7 @@ export function createWords(
   ): string {
     const found = chain.find(({ catalog }) => Object.hasOwn(catalog, key));
     const ownText = found === undefined || found.catalog === ENGLISH ? own[key] : undefined;
-    // The text comes from the application, so braces in it are not placeholders. Leave it
-    // unchanged.
+    // This text comes from the application, so braces in it are not placeholders.
     if (typeof ownText === 'string') return literal(ownText);
     const message = found?.catalog[key];
     if (found === undefined || message === undefined)
@@ -138,10 +129,7 @@ export function createWords(
   };
 }
 
-/**
- * Returns whether the value is HTML content. A list of plain texts is not HTML content. It is
- * formatted as a list.
- */
+/** A list of plain texts is not HTML content. It is formatted as a list. */
 function isContent(value: MessageValue | Content): value is Content {
   return (
     value instanceof Markup ||
@@ -149,5 +137,5 @@ function isContent(value: MessageValue | Content): value is Content {
   );
 }
 
-/** English: the language of logs, and of pages if `oauth_server:languages` is not set. */
+/** The language of logs, and of pages if `oauth_server:languages` is not set. */
 export const ENGLISH_WORDS: Words = createWords('en', []);

@@ -1,7 +1,4 @@
-/**
- * The texts of the consent page. There is no text for `offline_access`, because `tokens/scopes.ts`
- * removes this scope from requests.
- */
+/** `offline_access` has no text, because `tokens/scopes.ts` removes this scope from requests. */
 export const CONSENT = {
   'consent.page': 'Allow {client}?',
   'consent.title': 'Allow {client} to use your {server} account?',

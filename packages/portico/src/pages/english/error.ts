@@ -1,4 +1,4 @@
-/** The texts of the error pages. Each page has a title and a message. */
+/** Each error page has a title and a message. */
 export const ERROR = {
   'error.back':
     'If you followed a link to get here, go back to the application and try again. If this ' +

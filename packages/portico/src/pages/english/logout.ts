@@ -1,4 +1,4 @@
-/** The texts of the page on which users confirm that an application may sign them out. */
+/** Users confirm on this page that an application may sign them out. */
 export const LOGOUT = {
   'logout.page': 'Sign out',
   'logout.title': 'Sign out of {server}?',

@@ -1,7 +1,4 @@
-/**
- * The texts that tell users which client requests access and where the response will go. Several
- * pages show these texts.
- */
+/** Several pages tell users which client requests access and where the response goes. */
 export const WHO_ASKS = {
   'client.on_this_computer': 'a program on this computer',
   'client.on_this_device': 'an application on this device',
