@@ -13,14 +13,14 @@ import { shownGroups, shownLook, shownScopes } from '../../authorization/page-da
 import type { ShownApplication, ShownDate } from '../../endpoints/replies/applications-view.ts';
 
 /**
- * An application that has access, with everything that the user has allowed it. Times are in
- * milliseconds since 1970.
+ * An application with everything that the user has allowed it. Times are in milliseconds since
+ * 1970.
  */
 export interface AllowedApplication extends Omit<
   ShownApplication,
   'givenBy' | 'since' | 'lastActive' | 'scopes' | 'groups' | 'csrfToken'
 > {
-  /** The issuers (`iss`) of the organizations that granted access for the user. */
+  /** The `iss` of each organization that granted access for the user. */
   readonly issuers: readonly string[];
   /** When the user first allowed the application. */
   readonly since: number;
@@ -28,10 +28,7 @@ export interface AllowedApplication extends Omit<
   readonly scopes: readonly string[];
 }
 
-/**
- * Returns one entry per application. Each entry combines all authorizations of the application,
- * with all of their scopes.
- */
+/** Returns one entry per application, which combines all authorizations and their scopes. */
 export function byApplication(
   authorizations: readonly Authorization[],
   { serverName, logoPath }: { readonly serverName: string; readonly logoPath: string | null },
@@ -44,7 +41,7 @@ export function byApplication(
     const before = applications.get(clientId);
     const scopes = [...(before?.scopes ?? []), ...intersectScopes(family.scopes, clientScopes)];
     applications.set(clientId, {
-      // All authorizations of an application describe it in the same way, so describe it only once.
+      // All authorizations describe the application in the same way.
       ...(before ?? described(authorization, { serverName, logoPath }, words)),
       issuers: [...new Set([...(before?.issuers ?? []), ...issuerOf(authorization)])],
       since: before?.since ?? createdAt,
@@ -55,7 +52,6 @@ export function byApplication(
   return [...applications.values()];
 }
 
-/** Returns what the page says about the client of an authorization. */
 function described(
   authorization: Authorization,
   { serverName, logoPath }: { readonly serverName: string; readonly logoPath: string | null },
@@ -72,8 +68,8 @@ function described(
 }
 
 /**
- * Returns the page data of one application. `held` lists those of its scopes that the user's
- * permissions allow now.
+ * Returns the page data of one application. `held`: the scopes that the user's permissions allow
+ * now.
  */
 export function shownApplication(
   allowed: AllowedApplication,
@@ -113,9 +109,8 @@ function shownDate(time: number, { locale }: Words): ShownDate {
 }
 
 /**
- * Returns when the client last used the authorization, or null if it has never used it. Earlier
- * releases did not store this time. For a used authorization from such a release, returns when it
- * began.
+ * Returns when the client last used the authorization, or null. Earlier releases did not store this
+ * time. For an authorization that was used under such a release, returns when it began.
  */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);
@@ -131,8 +126,8 @@ function listPlaces(redirectUris: readonly string[], words: Words): readonly Des
 }
 
 /**
- * Returns the names of an application for a page. For an unverified client, `name` tells where the
- * client comes from, because some views do not mark unverified clients.
+ * Returns the names of an application for a page. Some views do not mark unverified clients, so
+ * `name` of such a client tells where it comes from.
  */
 function listNames(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;

@@ -7,7 +7,6 @@ import {
   type Operations,
 } from '../../endpoints/operation.ts';
 
-/** The OpenAPI description of `GET /oauth/applications`. */
 export const applicationsOperations: Operations = {
   get: {
     summary: 'See which applications have access. A browser opens this URL.',
@@ -21,7 +20,6 @@ export const applicationsOperations: Operations = {
   },
 };
 
-/** The OpenAPI description of `POST /oauth/applications`. */
 export const removeApplicationOperations: Operations = {
   post: {
     summary: 'End the access of an application.',

@@ -17,20 +17,18 @@ import type { PersonReference } from '../../person.ts';
 /** The page where a user sees which applications have access, and can revoke that access. */
 export class ApplicationsPage {
   readonly #server: Server;
-  /** The path of the page, as browsers request it. */
+  /** As browsers request it. */
   readonly #path: string;
   readonly #logoPath: string | null;
 
-  /**
-   * `logoPath` is the path under which the server serves client logos, or null if it serves none.
-   */
+  /** `logoPath` is null if the server serves no client logos. */
   constructor(server: Server, path: string, logoPath: string | null) {
     this.#server = server;
     this.#path = path;
     this.#logoPath = logoPath;
   }
 
-  /** Handles GET. Shows which applications have access, since when, and what they can access. */
+  /** Handles GET. */
   async list(request: Request): Promise<Reply> {
     const { accounts, speaking, config, paths, issuer } = this.#server;
     const path = this.#path;
@@ -60,9 +58,7 @@ export class ApplicationsPage {
     });
   }
 
-  /**
-   * Handles POST. Revokes the user's authorizations for one application or for all applications.
-   */
+  /** Handles POST. Revokes the user's authorizations for one or all applications. */
   async remove(request: Request): Promise<Reply> {
     const { accounts, speaking } = this.#server;
     const form = await formParameters(request);
@@ -78,7 +74,7 @@ export class ApplicationsPage {
     return redirectReply(speaking.withWish(request, removed), 303);
   }
 
-  /** Returns the applications for the page. Each one contains the scopes that it can use now. */
+  /** Each application contains the scopes that it can use now. */
   async #applicationsOf(visitor: Visitor, words: Words): Promise<ApplicationsView['applications']> {
     const { store, host, config, scopes: catalog, scopeHeadings: headings, clock } = this.#server;
     const shown = { serverName: config.name, logoPath: this.#logoPath };
@@ -94,9 +90,9 @@ export class ApplicationsPage {
   }
 
   /**
-   * Revokes the user's active authorizations for one client, or for all clients if `only` is null.
-   * If there are none, an earlier attempt may have revoked them but failed afterwards. In that
-   * case, makes sure that the revocation is durable.
+   * Revokes the user's active authorizations for one client, or for all if `only` is null. If there
+   * are none, an earlier attempt may have revoked them and then failed. In that case, makes sure
+   * that the revocation is durable.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store } = this.#server;
@@ -108,17 +104,14 @@ export class ApplicationsPage {
       : store.authorizations.confirmRevoked(person, only));
   }
 
-  /**
-   * Returns the URL of the sign-in page. After sign-in, the browser comes back to the applications
-   * page in the requested language.
-   */
+  /** After sign-in, the browser comes back to this page in the requested language. */
   #signInUrl(request: Request): string {
     const { speaking, host } = this.#server;
     return speaking.withWish(request, host.loginUrl(speaking.withWish(request, this.#path)));
   }
 }
 
-/** The value of the parameters `remove` and `removed` that means all applications. */
+/** In the parameters `remove` and `removed`, this value means all applications. */
 const ALL = 'all';
 
 function notAccepted(): AuthorizationPageError {
@@ -129,8 +122,8 @@ function notAccepted(): AuthorizationPageError {
 }
 
 /**
- * Returns what the CSRF token of a form is bound to. `clientId` is null for the form that removes
- * all applications.
+ * Returns the values that the CSRF token of a form is bound to. `clientId` is null for the form
+ * that removes all applications.
  */
 function getForm(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;

@@ -8,14 +8,13 @@ import type { AuditStore } from './keeping.ts';
 import type { AuditTable, StoredAudit } from './kept-audit.ts';
 import type { Recording } from './recording.ts';
 
-/** Opens the table with the audit events. */
 type OpenTable = () => Promise<AuditStore & AuditTable>;
 
 const A_DAY = 86_400_000;
 
 /**
- * Stores audit events and writes them to a stream. Most servers record no events, so the code for
- * this is loaded only by servers that do.
+ * Stores audit events and writes them to a stream. The code for this is loaded only if it is
+ * needed.
  */
 export class AuditTrail implements AuditSink {
   readonly keeps: boolean;
@@ -36,8 +35,7 @@ export class AuditTrail implements AuditSink {
     this.#stream = stream ?? null;
     this.#table = table;
     this.record = keep || stream !== undefined ? (event) => this.#record(event) : null;
-    // Load the code now, because a deployment may replace its files while this process runs
-    // (decision 22).
+    // Load the code now. A deployment may replace its files while this process runs (decision 22).
     if (this.record !== null) void this.#recording();
     if (keep || days !== undefined) void this.#kept();
   }
@@ -50,10 +48,7 @@ export class AuditTrail implements AuditSink {
     return (await this.#kept()).pseudonymise(person, pseudonym, batch);
   }
 
-  /**
-   * Deletes at most `limit` events that are older than this number of days. Returns how many events
-   * it has deleted.
-   */
+  /** Deletes at most `limit` events that are older than `days`. Returns their number. */
   async removeOlder(days: number, limit: number): Promise<number> {
     return (await this.#kept()).removeBefore(this.#server.clock() - days * A_DAY, limit);
   }
@@ -79,8 +74,8 @@ export class AuditTrail implements AuditSink {
 }
 
 /**
- * Returns a function that runs `start` when it is first called. Later calls return the same result.
- * If `start` fails, the next call runs it again.
+ * Returns a function that runs `start` once and returns its result. If `start` fails, the next call
+ * runs it again.
  */
 function once<T>(start: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | null = null;

@@ -86,10 +86,9 @@ function readFilter(context: ConsoleContext, options: Options, now: number): Aud
   };
 }
 
-/** The maximum number of events on a page. */
 const WHOLE_PAGE = 1000;
 
-/** Prints all matching events, page by page. If `--limit` is set, prints only one page. */
+/** Prints all matching events, page by page, or one page if `--limit` is set. */
 async function printLines(
   context: ConsoleContext,
   { audit }: AuthorizationServer,
@@ -131,8 +130,8 @@ function noteEnd(
 const goOn = (next: string) => `Continue with --after ${next}`;
 
 /**
- * Formats an event as one line, which contains the time, the type, and the other fields as
- * `name=value`. Omits the id and all fields without a value.
+ * Formats an event as one line: the time, the type, and the other fields as `name=value`. Omits the
+ * id and fields without a value.
  */
 function described({ details, ...named }: ReturnType<typeof recordAsJson>): string {
   const fields = Object.entries({ ...named, ...details }).filter(
@@ -143,16 +142,10 @@ function described({ details, ...named }: ReturnType<typeof recordAsJson>): stri
   );
 }
 
-/**
- * The fields that the line does not show as `name=value`. The time and the type are at the start of
- * the line, and the id is omitted.
- */
+/** The line starts with the time and the type, and omits the id. */
 const BEFORE: readonly string[] = ['id', 'time', 'type'];
 
-/**
- * Returns a word unchanged if it contains only visible ASCII characters. Returns any other value as
- * JSON.
- */
+/** Returns a word of visible ASCII characters unchanged, and any other value as JSON. */
 function shown(value: unknown): string {
   if (typeof value === 'string' && /^[\x21-\x7E]+$/.test(value)) return value;
   return jsonText(value);

@@ -24,7 +24,6 @@ const audit = z.strictObject(
   { error: 'must be an object { keep, retention_days, stream }' },
 );
 
-/** The schema of the setting that this feature adds to `oauth_server`. */
 export const auditShape = { audit: audit.optional() };
 
 export interface AuditConfig {

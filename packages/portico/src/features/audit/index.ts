@@ -14,10 +14,7 @@ declare module '../../store/pruning.ts' {
   }
 }
 
-/**
- * The number of expired events that one batch removes. It is large because a single authorization
- * causes several events.
- */
+/** Large, because a single authorization causes several events. */
 const BATCH = 500;
 
 /** Stores audit events and writes them to a stream. */

@@ -4,38 +4,33 @@ import { recordAsJson } from './record.ts';
 
 /** Where audit records are stored. */
 export interface AuditStore {
-  /** Stores either all of the records or none of them. Resolves when they are durably stored. */
+  /** Stores either all of the records or none. Resolves when they are durable. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /**
-   * Whether the error means that the store as a whole failed. False if the store rejected a single
-   * record.
-   */
+  /** True if the store as a whole failed. False if it rejected a single record. */
   isUnavailable(error: unknown): boolean;
 }
 
-/** The maximum number of audit records that one statement inserts. */
+/** Records per statement. */
 const LARGEST_BATCH = 64;
-/** How long a request waits until its audit record is stored, in milliseconds. */
+/** How long a request waits for its audit record, in milliseconds. */
 const LONGEST_WAIT = 1000;
-/**
- * The maximum number of records that can wait to be stored. Any further records are written only to
- * the log.
- */
+/** Further records are written only to the log. */
 const MOST_WAITING = 10_000;
 
 interface Waiting {
   readonly record: AuditRecord;
   readonly done: () => void;
-  /** Whether the record was written to the log because storing it took too long. */
+  /** True if the record is in the log, because storing it took too long. */
   isLogged: boolean;
 }
 
 /**
- * Stores records in the order in which they arrive, with one statement at a time. The records that
- * arrive while a statement is running are stored by the next statements, several at a time. If a
- * record is not stored within a second, Portico writes it to the log, and the request continues.
- * Until the store responds again, Portico writes further records to the log immediately. The store
- * may later accept a record that is already in the log. The log never contains a record twice.
+ * Stores records in the order in which they arrive, with one statement at a time. The next
+ * statement stores the records that arrived in the meantime.
+ *
+ * If a record is not stored within a second, it goes to the log and the request continues. Until
+ * the store responds again, further records go to the log immediately. The store may later accept
+ * such a record. The log never contains a record twice.
  */
 export class Keeping {
   readonly #store: AuditStore;
@@ -49,7 +44,7 @@ export class Keeping {
     this.#log = log;
   }
 
-  /** Resolves when the record has been stored or written to the log. Never rejects. */
+  /** Resolves when the record is stored or in the log. Never rejects. */
   keep(record: AuditRecord): Promise<void> {
     if (this.#waiting.length >= MOST_WAITING) {
       this.#sayInstead(
@@ -94,8 +89,8 @@ export class Keeping {
     try {
       await this.#store.insert(batch.map(({ record }) => record));
     } catch (exception) {
-      // A single record may have caused the error. Insert the records one by one, so that the other
-      // records are stored.
+      // A single record may have caused the error. Insert them one by one, so the others are
+      // stored.
       if (batch.length > 1 && !this.#store.isUnavailable(exception)) {
         for (const waiting of batch) await this.#insert([waiting]);
         return;
@@ -105,7 +100,7 @@ export class Keeping {
     for (const { done } of batch) done();
   }
 
-  /** Writes the complete record to the log. This is safe, because records contain no secrets. */
+  /** Writes the complete record to the log, which is safe: records contain no secrets. */
   #sayInstead(record: AuditRecord, exception: unknown): void {
     this.#log.error('The audit event {type} was not stored: {exception}', {
       type: record.type,
@@ -115,10 +110,7 @@ export class Keeping {
   }
 }
 
-/**
- * Returns how many records the next statement stores. The number is a power of two, so that the
- * database receives only a few different statements.
- */
+/** A power of two, so the database receives only a few different statements. */
 function batchSize(waiting: number): number {
   return Math.min(LARGEST_BATCH, 2 ** Math.floor(Math.log2(waiting)));
 }

@@ -8,37 +8,34 @@ import type {
 } from '../../auditing/kept-audit.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** A search condition that the table of audit records has an index for. */
+/** A search condition with an index in the table. */
 export type Axis =
   | { readonly type: string }
   | { readonly clientId: string }
   | { readonly authorization: string }
   | { readonly person: PersonReference };
 
-/** A range of ids: from `from` (inclusive) to `before` (exclusive). */
+/** From `from` (inclusive) to `before` (exclusive). */
 export interface IdRange {
   readonly from: string;
   readonly before: string;
 }
 
-/** The fields of a record that a search compares with its conditions. */
+/** The fields that a search compares with its conditions. */
 export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'authorization' | 'person'>;
 
-/** The table of audit records, sorted from newest to oldest. */
+/** The table of audit records, newest first. */
 export interface AuditTable {
   newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
   keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
   /**
-   * Returns the id of the record at position `depth` in the range, counted from the newest record,
-   * which has position 1. Returns null if the range contains fewer records.
+   * Returns the id of the record at position `depth` in the range. The newest record has position
+   * 1. Returns null if the range has fewer records.
    */
   reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
   read(ids: readonly string[]): Promise<readonly AuditRecord[]>;
   replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number>;
-  /**
-   * Deletes at most `limit` records whose ids are lower than `id`, oldest first. Returns how many
-   * records it has deleted.
-   */
+  /** Deletes at most `limit` records with ids below `id`, oldest first. Returns their number. */
   removeBefore(id: string, limit: number): Promise<number>;
 }
 
@@ -48,10 +45,9 @@ const DEFAULT_BATCH = 500;
 
 /** How many index entries each step reads to fill a page. Often, the first step finds enough. */
 const STEPS = [200, 1000, 1000] as const;
-/** The number of index entries that are counted to find the rarest condition. */
+/** How many index entries are counted to find the rarest condition. */
 const DEPTH = 1000;
 
-/** Searches the stored audit events. */
 export class StoredAudit implements KeptAudit {
   readonly #table: AuditTable;
 
@@ -84,10 +80,7 @@ export class StoredAudit implements KeptAudit {
     return isStorable({ person }) ? this.#table.replacePerson(person, pseudonym, batch) : 0;
   }
 
-  /**
-   * Deletes at most `limit` events that are older than this time. Returns how many events it has
-   * deleted.
-   */
+  /** Deletes at most `limit` events that are older than this time. Returns their number. */
   removeBefore(time: number, limit: number): Promise<number> {
     return this.#table.removeBefore(idAt(time), limit);
   }
@@ -109,8 +102,8 @@ export class StoredAudit implements KeptAudit {
   }
 
   /**
-   * Returns one page of the events in `found`. If the page contains all of them, `rest` is the
-   * cursor of the next page.
+   * Returns one page of the events in `found`. If the page contains all of them, `rest` is the next
+   * cursor.
    */
   async #page(found: readonly string[], limit: number, rest: string | null): Promise<AuditPage> {
     const shown = found.slice(0, limit);
@@ -119,8 +112,7 @@ export class StoredAudit implements KeptAudit {
   }
 
   /**
-   * Returns the condition that matches the fewest records, as an estimate: the condition whose
-   * record at position `DEPTH` is the oldest.
+   * Estimates the condition with the fewest matches: its record at position `DEPTH` is the oldest.
    */
   async #rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
@@ -149,8 +141,8 @@ function fits(key: RecordKey, axis: Axis): boolean {
 }
 
 /**
- * Whether every type of database can store these strings unchanged. If not, no record contains
- * them, so a search for them would find nothing.
+ * Returns true if every type of database can store these strings unchanged. No record contains
+ * other strings, so a search for them finds nothing.
  */
 function isStorable(axis: Axis): boolean {
   const texts = 'person' in axis ? [axis.person.provider, axis.person.id] : Object.values(axis);
@@ -158,7 +150,7 @@ function isStorable(axis: Axis): boolean {
 }
 
 const AN_ID = /^[0-9a-f]{32}$/;
-/** A string that sorts after every id. Ids are hexadecimal, so `g` comes after them. */
+/** Sorts after every id, because ids are hexadecimal. */
 const END = 'g';
 
 function getRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
@@ -171,8 +163,7 @@ function getRange({ since, until }: AuditFilter, after: string | undefined): IdR
 
 /**
  * Returns the first twelve digits of the ids that are created at `time`. Ids from this time or
- * later sort after these digits, and earlier ids sort before them. Rounds `time` up to whole
- * milliseconds.
+ * later sort after these digits. Rounds up to whole milliseconds.
  */
 function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST)
@@ -180,5 +171,5 @@ function idAt(time: number): string {
   return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
 }
 
-/** The latest time that twelve hexadecimal digits can represent, which is in the year 10889. */
+/** The latest time in twelve hexadecimal digits, in the year 10889. */
 const LATEST = 0xffff_ffff_ffff;

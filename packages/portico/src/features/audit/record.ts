@@ -3,10 +3,10 @@ import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { jsonText } from '../../http/json.ts';
 import { samePerson, type PersonReference } from '../../person.ts';
 
-/** The fields of an audit record that do not come from the event itself. */
+/** The fields of a record that do not come from the event. */
 export type RecordOrigin = Pick<AuditRecord, 'id' | 'at' | 'address' | 'requestId'>;
 
-/** An audit event of any type, including the fields that only some types have. */
+/** An event of any type, with the fields that only some types have. */
 interface AnyEvent {
   readonly type: AuditEvent['type'];
   readonly clientId?: string | null;
@@ -26,8 +26,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     ...origin,
     type,
     clientId: clientId ?? null,
-    // Store only the reference to the person, because the host may have passed the whole account
-    // object.
+    // The host may have passed the whole account object. Store only the reference.
     person:
       person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
@@ -40,8 +39,8 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 }
 
 /**
- * Whether a user has erased their own data. The record of such an event must not contain the
- * address or the request id, because they would reveal which user the pseudonym replaces.
+ * Returns true if a user erased their own data. The address or the request id in such a record
+ * would reveal which user the pseudonym replaces.
  */
 function isOwnErasure(event: AuditEvent): boolean {
   return (
@@ -52,7 +51,7 @@ function isOwnErasure(event: AuditEvent): boolean {
 }
 
 /**
- * Returns a field with its public name and value. For example, `previousExpiresAt: 0` becomes
+ * Returns a field with its public name and value. Example: `previousExpiresAt: 0` becomes
  * `previous_expires_at: '1970-01-01T00:00:00.000Z'`.
  */
 function detail(name: string, value: unknown): readonly [string, unknown] {
@@ -61,10 +60,7 @@ function detail(name: string, value: unknown): readonly [string, unknown] {
   return [snake, isTime ? new Date(value).toISOString() : value];
 }
 
-/**
- * Returns a record in the format of `oauth:audit --json` and the stream. The field names in this
- * format never change.
- */
+/** The format of `oauth:audit --json` and the stream. Its field names never change. */
 export function recordAsJson(record: AuditRecord) {
   const { id, at, type, clientId, person, by, address, requestId, authorization, reason, details } =
     record;
@@ -83,14 +79,14 @@ export function recordAsJson(record: AuditRecord) {
   };
 }
 
-/** Returns a record as one line of JSON, with the content of `recordAsJson`. */
+/** The content of `recordAsJson` on one line. */
 export function recordAsLine(record: AuditRecord): string {
   return visibleJson(jsonText(recordAsJson(record)));
 }
 
 /**
- * Returns the JSON with the same value but only visible characters. Escapes characters that move
- * the terminal's cursor, change the text direction, or end a line in other programs. Keeps the line
+ * Returns the same JSON value with only visible characters. Escapes characters that move the
+ * terminal's cursor, change the text direction, or end a line in other programs. Keeps the line
  * breaks between fields.
  */
 export function visibleJson(json: string): string {

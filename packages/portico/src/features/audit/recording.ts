@@ -8,21 +8,21 @@ import type { Keeping } from './keeping.ts';
 import { recordAsLine, toRecord } from './record.ts';
 import type { LineStream } from './stream.ts';
 
-/** Records events. Writes each event to the stream and then to the store. */
+/** Writes each event to the stream and then to the store. */
 export class Recording {
   readonly #server: Server;
   readonly #keeping: Keeping | null;
   readonly #stream: LineStream | null;
   #lastId = '';
 
-  /** `keeping` is null if events are not stored. `stream` is null if they are not streamed. */
+  /** `keeping` is null if events are not stored, and `stream` if they are not streamed. */
   constructor(server: Server, keeping: Keeping | null, stream: LineStream | null) {
     this.#server = server;
     this.#keeping = keeping;
     this.#stream = stream;
   }
 
-  /** Records an event. Never rejects, because the event has already happened. */
+  /** Never rejects, because the event has already happened. */
   async record(event: AuditEvent): Promise<void> {
     const { host, clock } = this.#server;
     const at = clock();
@@ -33,8 +33,7 @@ export class Recording {
   }
 
   /**
-   * Returns the id for the next record. The ids that one process creates are in order, even within
-   * a millisecond, unless the clock is set back.
+   * The ids of one process are in order, even within a millisecond, unless the clock is set back.
    */
   #nextId(now: number): string {
     const id = orderedIdentifier(now);
@@ -56,10 +55,10 @@ export class Recording {
   }
 }
 
-/** The number of digits at the start of an id that represent the time. */
+/** The digits of an id that represent the time. */
 const TIME = 12;
 
-/** Returns the hexadecimal number that follows this one, with the same number of digits. */
+/** Returns the next hexadecimal number with the same number of digits. */
 function following(digits: string): string {
   return (BigInt(`0x${digits}`) + 1n).toString(16).padStart(digits.length, '0');
 }

@@ -6,19 +6,17 @@ import { findNetwork } from '../../http/addresses.ts';
 export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
 /**
- * The maximum number of events of one type per minute in one process. Each account is also limited
- * to five events per type and minute. If a sign-in names no account, this second limit applies to
- * the network that the sign-in came from.
+ * The maximum number of events of one type per minute in one process. In addition, each account is
+ * limited to five events per type and minute. If a sign-in names no account, its network has this
+ * limit.
  */
 const MOST = 300;
 
-/** Records the kit's events about failed sign-ins as audit events. */
 export class SignIns {
   readonly #record: Audit;
   readonly #ofType: ReplayEventLimit;
   readonly #ofPerson: ReplayEventLimit;
 
-  /** `clock` returns the current time in milliseconds since 1970. */
   constructor(record: Audit, clock: () => number) {
     this.#record = record;
     this.#ofType = new ReplayEventLimit(clock, MOST);

@@ -2,13 +2,13 @@ import { closeSync, constants, fstatSync } from 'node:fs';
 import { openToAppend } from '@portico/sql';
 import { writeLine, type LineState } from '../../host/log.ts';
 
-/** The value of `oauth_server:audit:stream` that means standard output. */
+/** The value of `oauth_server:audit:stream` for standard output. */
 const STANDARD_OUTPUT = '-';
 
 /**
- * Appends lines to standard output, to a file, or to a named pipe (FIFO) that has a reader. Creates
- * missing files and folders, which only their owner can access. Opens the file again for each line,
- * so that log rotation can move the file without a restart.
+ * Appends lines to standard output, a file, or a named pipe (FIFO) with a reader. Only the owner
+ * can access the files and folders that it creates. Opens the file for each line, so log rotation
+ * can move the file without a restart.
  */
 export class LineStream {
   readonly #target: string;
@@ -19,8 +19,8 @@ export class LineStream {
   }
 
   /**
-   * Writes a line, and throws if this fails. If `forConsole` is true, writes to standard error
-   * instead of standard output, because a command needs standard output for its own output.
+   * Throws if the write fails. A command needs standard output for its own output, so `forConsole`
+   * writes to standard error instead.
    */
   write(line: string, forConsole: boolean): void {
     if (this.#target === STANDARD_OUTPUT) writeLine(forConsole ? 2 : 1, line, this.#before);
@@ -29,8 +29,8 @@ export class LineStream {
 }
 
 /**
- * The flags for opening the file or pipe. Without `O_NONBLOCK`, opening a pipe that has no reader
- * would block the whole process. This flag has no effect on files.
+ * Without `O_NONBLOCK`, opening a pipe without a reader would block the whole process. The flag has
+ * no effect on files.
  */
 const APPENDING =
   // Windows does not have `O_NONBLOCK`.
@@ -42,8 +42,8 @@ const APPENDING =
 function appendTo(file: string, line: string, before: LineState): void {
   const descriptor = openToAppend(file, APPENDING);
   try {
-    // If the file is empty, log rotation has moved the earlier file, which ends with the partial
-    // line. So the new file does not need a line break first.
+    // An empty file is new: log rotation has moved the file with the partial line. The new file
+    // needs no line break first.
     if (before.brokeOff && isEmptyFile(descriptor)) before.brokeOff = false;
     writeLine(descriptor, line, before);
   } finally {

@@ -6,8 +6,8 @@ import type { AuditStore } from './keeping.ts';
 import type { AuditTable, Axis, IdRange, RecordKey } from './kept-audit.ts';
 
 /**
- * The table `oauth_audit`, which contains the stored events. A row changes only when a user in it
- * is erased. A pseudonym then replaces the user.
+ * The table `oauth_audit` with the stored events. A row changes only when a user in it is erased: a
+ * pseudonym replaces the user.
  */
 export class AuditRecords implements AuditStore, AuditTable {
   readonly #database: Database;
@@ -80,7 +80,7 @@ export class AuditRecords implements AuditStore, AuditTable {
 
   /**
    * Replaces a user with the pseudonym `by` in at most `limit` rows. The first parameter names the
-   * columns that contain the user. Returns how many rows it has changed.
+   * columns of the user. Returns the number of changed rows.
    */
   async #replace(
     [provider, id]: PersonColumns,
@@ -95,10 +95,9 @@ export class AuditRecords implements AuditStore, AuditTable {
     );
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
-    // Select the rows to update only by id. If the condition also contained the user, MariaDB would
-    // read and lock all rows of that user. The id is sufficient, because a row never changes to
-    // another user. Also clear the address and the request id, because they could identify the
-    // user.
+    // Select the rows only by id. With the user in the condition, MariaDB would lock all rows of
+    // that user. A row never changes to another user. Also clear the address and the request id,
+    // because they could identify the user.
     const update =
       `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN ` +
       `(${placeholders(ids)})`;
@@ -112,16 +111,13 @@ const KEY_COLUMNS = 'id, type, client_id, family_id, user_provider, user_id';
 const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, reason, details`;
 const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 
-/**
- * Returns the conditions and the order of a query for matching rows with ids in the range, newest
- * first.
- */
+/** Returns the condition and the order of a query for matching rows in the range, newest first. */
 function getRange(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
   const [columns, values] = axis === null ? [[], []] : getColumns(axis);
   const [first] = columns;
-  // Some databases plan a statement before they know its values, and assume that every event type
-  // is frequent. To find a rare type, they would then search the whole table from the end. If
-  // `ORDER BY` contains the type, only the index on these columns fits.
+  // Some databases plan a statement without its values, and assume that every event type is
+  // frequent. For a rare type, they would search the whole table from the end. With the type in
+  // `ORDER BY`, only the index on these columns fits.
   const ordered = dialect.plansWithoutValues && first !== undefined ? `${first} DESC, ` : '';
   const is = (column: string) => (column === first ? dialect.isValue(column) : `${column} = ?`);
   return {
@@ -153,7 +149,7 @@ interface KeyRow {
 interface Row extends KeyRow {
   readonly happened_at: number;
   readonly by_provider: string | null;
-  /** The user's id if `by_provider` is not null. Otherwise, `console` or null. */
+  /** The user's id if `by_provider` is not null. Otherwise `console` or null. */
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;

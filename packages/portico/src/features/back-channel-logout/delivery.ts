@@ -9,22 +9,17 @@ import { signLogoutToken } from './logout-token.ts';
 import { LOGOUT_URI } from './metadata.ts';
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' } as const;
-/**
- * HTTP statuses that mean a temporary problem (408 and 429). The server sends the token again
- * later.
- */
+/** Statuses that mean a temporary problem. The server sends the token again later. */
 const MAY_PASS: ReadonlySet<number> = new Set([408, 429]);
 
 /**
- * The maximum number of tokens that a process sends to one host at the same time (`atOnce`) and per
- * minute (`inAMinute`). These limits are needed because an application can register many clients on
- * one host. Any further tokens are sent later.
+ * The limits for tokens that a process sends to one host: at the same time and per minute. An
+ * application can register many clients on one host. Further tokens are sent later.
  */
 const TO_ONE_HOST = { atOnce: 8, inAMinute: 600 } as const;
 
 /**
- * The content of an outbox message to one client. The server signs the logout token only when it
- * delivers the message.
+ * The outbox message to one client. The server signs the logout token when it delivers the message.
  */
 export interface LogoutMessage {
   readonly subject: string;
@@ -32,8 +27,8 @@ export interface LogoutMessage {
 }
 
 /**
- * Returns a function that sends logout tokens (section 2.5). It sends nothing to a client that is
- * revoked, has expired or no longer has a logout URI.
+ * Returns a function that sends logout tokens (section 2.5). Sends nothing to a client that is
+ * revoked, has expired or has no logout URI any more.
  */
 export function createLogoutDelivery(server: Server): Deliver {
   const requests = new GuardedRequests(server.fetching);
@@ -55,15 +50,15 @@ export function createLogoutDelivery(server: Server): Deliver {
       });
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // If `retryAfter` is set, the limit for the host is reached. In that case, all other tokens
-      // for this client must wait too.
+      // With `retryAfter`, the limit for the host is reached. All other tokens for this client must
+      // then wait too.
       const isLimit = error.retryAfter !== null;
       return { outcome: isLimit ? 'failed' : 'postponed', reason: error.message };
     }
   };
 }
 
-/** Signs a logout token with the key that signs the client's ID tokens. */
+/** The client's ID tokens use the same key. */
 async function tokenFor(
   { keys, issuer, clock }: Server,
   { id: clientId, idTokenSignedResponseAlg: algorithm }: Client,
@@ -76,9 +71,8 @@ async function tokenFor(
 }
 
 /**
- * Returns the result of a delivery, according to the HTTP status of the response. The server
- * ignores the response body (section 2.8). A failed delivery does not delay the messages about
- * other sign-outs, because their order does not matter.
+ * Returns the result for an HTTP status. The server ignores the body (section 2.8). A failed
+ * delivery does not delay messages about other sign-outs, because their order does not matter.
  */
 function resultOf(status: number | undefined): DeliveryResult {
   if (status === 200 || status === 204) return { outcome: 'delivered' };

@@ -8,37 +8,32 @@ import { STORED } from './old-sign-ins.ts';
 /** An authorization that the caller's transaction may end. */
 export interface EndingFamily {
   readonly familyId: string;
-  /** If true, the authorization ends only if the client has never received tokens. */
+  /** True if the authorization ends only when its client has never received tokens. */
   readonly keepsAccess: boolean;
-  /** When the request that creates the authorization began, in milliseconds since 1970. */
+  /** When the request for the authorization began, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
 export interface EndedFamilies {
-  /** The authorizations that this call has revoked. */
+  /** The authorizations that this call revoked. */
   readonly revoked: readonly {
     readonly authorization: string;
     readonly clientId: string;
     readonly person: PersonReference;
   }[];
-  /**
-   * The ids of authorizations whose clients have never received tokens and can no longer get any.
-   */
+  /** The ids of authorizations whose clients never received tokens and can no longer get any. */
   readonly unused: ReadonlySet<string>;
 }
 
-/** The maximum number of rows that one statement reads or writes. */
+/** Rows per statement. */
 const BATCH = 100;
-/**
- * How long after `createdAt` a request that is still running can store the authorization, in
- * milliseconds.
- */
+/** How long after `createdAt` a running request can store its authorization, in milliseconds. */
 const MAY_BEGIN = 600_000;
 
 /**
- * Revokes authorizations in the caller's transaction. If an authorization is not stored yet,
- * inserts a row with its key, so that a request that is still running cannot store it any more. For
- * authorizations that stay active, removes `detail` from their details.
+ * Revokes authorizations in the caller's transaction. For one that is not stored yet, inserts a row
+ * with its key, so a running request can no longer store it. Removes `detail` from authorizations
+ * that stay active.
  */
 export async function endFamilies(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },
@@ -90,7 +85,7 @@ interface Row {
   readonly client_id: string;
   readonly user_provider: string;
   readonly user_id: string;
-  /** How many times tokens were issued. Null if no tokens were issued. */
+  /** How many times tokens were issued, or null. */
   readonly refresh_generation: number | null;
   readonly revoked_at: number | null;
 }

@@ -2,22 +2,22 @@ import { getDialect, type Database, type SqlConnection } from '@portico/sql';
 import { randomToken } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** How long a row is kept, in milliseconds. Every request takes less time than this. */
+/** How long a row is kept, in milliseconds. Every request takes less time. */
 const KEPT = 3_600_000;
-/** The maximum time that a transaction of the host may take to commit, in milliseconds. */
+/** The maximum time in which a transaction of the host commits, in milliseconds. */
 const LONGEST_TRANSACTION = 60_000;
 
 /**
- * Replaces the provisional time at which the sessions ended with the actual time. Call this
- * function after the transaction has been committed.
+ * Replaces the provisional end time of the sessions with the actual time. Call it after the commit.
  */
 export type Committed = (now: number) => Promise<void>;
 
 /**
- * Stores when all sessions of a user last ended. This is needed because `oauth_sessions` contains
- * no row for a session in which the user did not sign in to a client. So each request also compares
- * this time with the time at which it read its session from the host. Requests and sign-outs first
- * write the user's row in this table, so that one waits for the other.
+ * Stores when all sessions of a user last ended. `oauth_sessions` has no row for a session without
+ * a sign-in to a client. So each request compares this time with the time at which it read its
+ * session from the host.
+ *
+ * Requests and sign-outs first write the user's row in this table, so one waits for the other.
  */
 export class EndedPeople {
   readonly #database: Database;
@@ -29,8 +29,8 @@ export class EndedPeople {
   }
 
   /**
-   * Whether an authorization may begin in a session that the server read from the host at `readAt`.
-   * Until the caller's transaction ends, no other request can end the user's sessions.
+   * Returns true if an authorization may begin in a session that the server read from the host at
+   * `readAt`. Until the caller's transaction ends, no other request can end the user's sessions.
    */
   async mayBegin(
     connection: SqlConnection,
@@ -45,9 +45,9 @@ export class EndedPeople {
   }
 
   /**
-   * Ends all sessions of the user except one. Until this transaction is committed, other requests
-   * may still read the old sessions from the host. So this method first stores a time in the
-   * future. The returned function corrects this time after the commit.
+   * Ends all sessions of the user except one. Other requests may read the old sessions until the
+   * commit, so this method stores a time in the future. The returned function corrects it after the
+   * commit.
    */
   async end(
     connection: SqlConnection,
@@ -64,12 +64,12 @@ export class EndedPeople {
     };
   }
 
-  /** Returns whether there was anything to remove. */
+  /** Returns true if there was anything to remove. */
   async forget(connection: SqlConnection, { provider, id }: PersonReference): Promise<boolean> {
     return (await connection.execute(FORGET, [provider, id])).affected > 0;
   }
 
-  /** Removes at most `limit` old rows. Returns how many old rows it has found. */
+  /** Removes at most `limit` old rows. Returns how many it found. */
   async prune(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ provider: string; id: string }>(
       `SELECT user_provider AS provider, user_id AS id FROM oauth_session_people

@@ -16,7 +16,6 @@ declare module '../../store/pruning.ts' {
   }
 }
 
-/** The number of rows that one batch removes. */
 const BATCH = 100;
 
 /** Notifies clients when a user signs out (OpenID Connect Back-Channel Logout 1.0). */

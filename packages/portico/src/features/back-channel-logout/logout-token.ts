@@ -2,7 +2,7 @@ import { randomToken } from '../../crypto.ts';
 import { signJwt } from '../../keys/signed-jwt.ts';
 import type { SigningKey } from '../../keys/signing-key.ts';
 
-/** How long a logout token is valid, in seconds. Section 4 allows at most two minutes. */
+/** In seconds. Section 4 allows at most two minutes. */
 const LIFETIME = 120;
 
 export interface LogoutTokenContents {
@@ -12,13 +12,13 @@ export interface LogoutTokenContents {
   readonly subject: string;
   /** The claim `sid`, which identifies the ended session to the client. */
   readonly sid: string;
-  /** When the token is issued, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly issuedAt: number;
 }
 
 /**
- * Signs a logout token (section 2.4). Each token gets a new `jti`, because clients may reject a
- * `jti` that they have seen before (section 2.6).
+ * Signs a logout token (section 2.4). Each token has a new `jti`, because clients may reject a
+ * `jti` that they have seen (section 2.6).
  */
 export function signLogoutToken(key: SigningKey, contents: LogoutTokenContents): Promise<string> {
   const { issuer, clientId, subject, sid } = contents;

@@ -10,8 +10,7 @@ export const LOGOUT_URI = 'backchannel_logout_uri';
 type Config = OAuthServerConfig & BackChannelLogoutConfig;
 
 /**
- * The client metadata fields that this feature adds. `backchannel_logout_session_required` has no
- * effect, because every logout token contains a `sid`.
+ * `backchannel_logout_session_required` has no effect, because every logout token contains a `sid`.
  */
 export const logoutMetadata: readonly OfferedField<Config>[] = [
   {

@@ -52,5 +52,4 @@ const sessions: Migration = {
   },
 };
 
-/** The migrations of this feature's tables, in order. */
 export const backChannelLogoutMigrations: readonly Migration[] = [sessions];

@@ -2,19 +2,19 @@ import type { Database } from '@portico/sql';
 import type { Batch } from '../../store/batches.ts';
 
 /**
- * The minimum time for which the server keeps the record of a completed sign-in, in milliseconds
- * (ninety days). If the session ends, the record is deleted sooner.
+ * How long the record of a completed sign-in is kept at least, in milliseconds (ninety days). It is
+ * deleted sooner if the session ends.
  */
 const KEPT = 90 * 86_400_000;
-/** How long to wait before a sign-in or session is checked again, in milliseconds (seven days). */
+/** The time between two checks of a sign-in or session, in milliseconds (seven days). */
 const LOOK_AGAIN = 7 * 86_400_000;
 /**
- * The minimum time for which an authorization with tokens stays in the store after it began, in
- * milliseconds. The server removes an authorization no earlier than an hour after it ended.
+ * How long an authorization with tokens stays in the store at least, in milliseconds. The server
+ * removes an authorization no earlier than an hour after it ended.
  */
 export const STORED = 3_000_000;
 
-/** Selects the records of sign-ins to clients that must be checked, with their authorizations. */
+/** Sign-ins to clients that must be checked, with their authorizations. */
 const OLD_CLIENTS = `SELECT t.family_id AS found, t.created_at, f.id AS family_id,
     f.refresh_generation AS issued
   FROM oauth_session_clients t LEFT JOIN oauth_families f ON f.id = t.family_id
@@ -26,9 +26,9 @@ const OLD_SESSIONS = `SELECT t.session_hash AS found,
 interface OldClient {
   readonly found: string;
   readonly created_at: number;
-  /** The id of the authorization. Null if it is not in the store. */
+  /** Null if the authorization is not in the store. */
   readonly family_id: string | null;
-  /** How many times the client has received tokens. Null if it has never received tokens. */
+  /** How many times the client received tokens, or null. */
   readonly issued: number | null;
 }
 
@@ -37,7 +37,7 @@ interface OldSession {
   readonly used: number;
 }
 
-/** An old row. `until` is the time of its next check. It is null if the row can be removed. */
+/** `until` is the time of the next check. Null if the row can be removed. */
 interface Row {
   readonly key: string;
   readonly until: number | null;
@@ -62,14 +62,15 @@ export async function pruneSignIns(database: Database, now: number, limit: numbe
   }));
   const count =
     removed + (await prune(database, 'oauth_sessions', 'session_hash', oldSessions, now));
-  // Do not count only removed records, because others may stay, or another process removes some.
+  // Others may stay, or another process may remove some, so the number of removed records is not
+  // enough.
   const more = [oldClients, oldSessions].some(({ length }) => length === limit);
   return { count, more };
 }
 
 /**
- * Returns the time at which to check the record of a sign-in again. Returns null if the record can
- * be removed, because no client needs a notification about this sign-in.
+ * Returns when to check the sign-in again. Returns null if the record can be removed, because no
+ * client needs a notification about this sign-in.
  */
 function keptUntil(
   { created_at: createdAt, family_id: familyId, issued }: OldClient,
@@ -83,8 +84,8 @@ function keptUntil(
 }
 
 /**
- * Removes the rows whose `until` is null, and stores `until` in the other rows. Skips rows that
- * another process has changed in the meantime.
+ * Removes the rows whose `until` is null, and stores `until` in the others. Skips rows that another
+ * process has changed.
  */
 async function prune(
   database: Database,

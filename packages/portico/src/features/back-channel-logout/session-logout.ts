@@ -16,9 +16,9 @@ import { Sessions, type EndedClient } from './sessions.ts';
 
 /** The kind of outbox message that this feature sends. */
 export const LOGOUT = 'back_channel_logout';
-/** How long the server tries to deliver a message to a client, in milliseconds. */
+/** How long the server tries to deliver a message, in milliseconds. */
 const DAY = 86_400_000;
-/** The key in an authorization's details under which the data about the session is stored. */
+/** The key of the session data in the details of an authorization. */
 const KEPT_AS = 'session';
 
 interface KeptSession {
@@ -26,8 +26,8 @@ interface KeptSession {
 }
 
 /**
- * Records which clients a user has signed in to. When a session ends, notifies those clients that
- * have a logout URI. Also ends their access, unless they requested the scope `offline_access`.
+ * Records which clients a user has signed in to. When a session ends, notifies the clients that
+ * have a logout URI. Their access ends too, unless they requested `offline_access`.
  */
 export class SessionLogout {
   readonly #server: Server;
@@ -41,8 +41,8 @@ export class SessionLogout {
   }
 
   /**
-   * Returns the details that contain the `sid`, for an authorization with ID tokens. Throws a page
-   * error if the session has ended since the server read it from the host.
+   * Returns the details with the `sid`, for an authorization with ID tokens. Throws a page error if
+   * the session has ended since the server read it from the host.
    */
   async details(allowed: AllowedAuthorization): Promise<Details | undefined> {
     const { id: familyId, clientId, person, subject, scopes, request, readAt, further } = allowed;
@@ -58,18 +58,15 @@ export class SessionLogout {
   }
 
   /**
-   * Returns the `sid` that identifies the browser's session to this client. Returns null if there
-   * is no session, or if no authorization has begun in it.
+   * Returns the `sid` of the browser's session for this client. Returns null without a session, or
+   * if no authorization began in it.
    */
   async sid(request: Request, clientId: string): Promise<string | null> {
     const session = await this.#sessionOf(request);
     return session === null ? null : this.#sessions.sid(session, clientId);
   }
 
-  /**
-   * Returns the id that the host uses for the browser's session, or null if there is no session.
-   * Throws if the id is not valid.
-   */
+  /** Returns the host's id of the browser's session, or null. Throws if the id is not valid. */
   async #sessionOf(request: Request): Promise<string | null> {
     const session: unknown = await this.#sessionId(request);
     if (session === null || isSessionId(session)) return session;
@@ -77,9 +74,8 @@ export class SessionLogout {
   }
 
   /**
-   * Creates the notifications to clients and ends the clients' access, in the transaction that ends
-   * the sessions. A client can lose its access only if it has a logout URI. Other clients, for
-   * example assistants, keep their access.
+   * Creates the notifications and ends the clients' access, in the transaction that ends the
+   * sessions. A client without a logout URI keeps its access, for example an assistant.
    */
   async end(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
     const { outbox, clock, audit, database } = this.#server;
@@ -114,7 +110,6 @@ export class SessionLogout {
     return this.#sessions.prune(this.#server.clock(), limit);
   }
 
-  /** Returns the ids of those clients that have a logout URI. */
   async #haveUris(
     connection: SqlConnection,
     clients: readonly EndedClient[],
@@ -125,7 +120,7 @@ export class SessionLogout {
   }
 }
 
-/** Returns the messages to send: one for each combination of a client and a session. */
+/** Returns one message for each combination of a client and a session. */
 function messagesFor(clients: readonly EndedClient[], now: number): readonly NewMessage[] {
   const bySid = new Map(clients.map((client) => [client.sid, client]));
   return [...bySid.values()].map(({ clientId, subject, sid }) => {
@@ -138,10 +133,7 @@ const SESSION_ENDED =
   'the session has ended, or belongs to another person; Host.sessionId must return a new id ' +
   'after a sign-out';
 
-/**
- * Returns the claim `sid` for the ID tokens of an authorization. The details contain the `sid` only
- * until the session ends.
- */
+/** Returns the claim `sid` for ID tokens. The details contain it only until the session ends. */
 export function describeSession(details: Details): Readonly<Record<string, unknown>> {
   const kept = details[KEPT_AS] as KeptSession | undefined;
   return kept === undefined ? {} : { sid: kept.sid };

@@ -7,25 +7,24 @@ import { insertInto, placeholders } from '../../store/sql/statements.ts';
 import { EndedPeople, type Committed } from './ended-people.ts';
 import { pruneSignIns } from './old-sign-ins.ts';
 
-/** How long the server keeps the row of a session that has ended, in milliseconds. */
+/** How long the row of an ended session is kept, in milliseconds. */
 const KEPT_ENDED = 3_600_000;
 /**
- * The maximum duration of an authorization request, in milliseconds. The lifetime of the
- * authorization code is added to it.
+ * The maximum duration of an authorization request without the lifetime of its code, in
+ * milliseconds.
  */
 const REQUEST_ENDED = 600_000;
 
-/** The maximum number of rows that one statement writes. */
+/** Rows per statement. */
 const BATCH = 100;
 
 /** An authorization that begins in one of the host's sessions. */
 export interface SessionClient {
-  /** The id of the authorization. */
   readonly familyId: string;
   readonly clientId: string;
   /** The user's `sub`. */
   readonly subject: string;
-  /** Whether the client keeps its access after the session has ended. */
+  /** True if the client keeps its access after the session has ended. */
   readonly keepsAccess: boolean;
 }
 
@@ -40,14 +39,14 @@ export interface BegunSession {
 
 /** An authorization that began in a session that has ended. */
 export interface EndedClient extends SessionClient {
-  /** The claim `sid`, which identifies the session to the client. */
+  /** Identifies the session to the client. */
   readonly sid: string;
   readonly createdAt: number;
 }
 
 /**
- * Stores the host's sessions in which users have signed in to clients. The store contains only
- * hashes of the session ids.
+ * Stores the host's sessions in which users signed in to clients. Contains only hashes of the
+ * session ids.
  */
 export class Sessions {
   readonly #database: Database;
@@ -55,23 +54,22 @@ export class Sessions {
   readonly #insertSession: string;
   readonly #requestEnded: number;
 
-  /** `codeTtl` is the lifetime of an authorization code, in seconds. */
+  /** `codeTtl` is in seconds. */
   constructor(database: Database, codeTtl: number) {
     this.#database = database;
-    // Add the lifetime of the code twice, because a second code can replace the first one.
+    // A second code can replace the first one, so the lifetime counts twice.
     this.#requestEnded = REQUEST_ENDED + 2000 * codeTtl;
     this.#people = new EndedPeople(database);
     this.#insertSession = getDialect(database).insertIfNone(SESSION, '(session_hash)');
   }
 
   /**
-   * Records that an authorization begins in this session of the user. Call this method before you
-   * store the authorization. Returns the `sid` that identifies the session to the client. Returns
-   * null if the session has ended or belongs to another user.
+   * Records that an authorization begins in this session of the user. Call it before you store the
+   * authorization. Returns the `sid`, or null if the session has ended or belongs to another user.
    *
-   * The updates lock the rows of the session and of the user. If the session ends at the same time,
-   * or all sessions of the user, one transaction waits for the other. Either this method then finds
-   * that the session has ended, or `end` finds the record from this method.
+   * The updates lock the rows of the session and of the user. If sessions end at the same time, one
+   * transaction waits for the other. Then either this method finds that the session has ended, or
+   * `end` finds the record from this method.
    */
   begin(
     { session, person, readAt }: BegunSession,
@@ -79,8 +77,7 @@ export class Sessions {
     now: number,
   ): Promise<string | null> {
     const hash = sessionHash(session);
-    // When the server checks this record again. By then, the sign-in is either complete or
-    // abandoned.
+    // When the server checks this record again. By then, the sign-in is complete or abandoned.
     const until = now + this.#requestEnded;
     return this.#database.transaction(async (connection) => {
       if (!(await this.#people.mayBegin(connection, person, { hash, readAt }, now))) return null;
@@ -103,8 +100,7 @@ export class Sessions {
   }
 
   /**
-   * Returns the `sid` that identifies the session to the client. Returns null if no authorization
-   * has begun in the session.
+   * Returns the `sid` of the session for the client. Returns null if no authorization began in it.
    */
   async sid(session: string, clientId: string): Promise<string | null> {
     const hash = sessionHash(session);
@@ -114,9 +110,9 @@ export class Sessions {
   }
 
   /**
-   * Ends sessions in the caller's transaction. Returns the authorizations that began in these
-   * sessions, and deletes the records about them. For a session that had already ended, returns an
-   * empty list. Call `committed` after the transaction has been committed.
+   * Ends sessions in the caller's transaction. Deletes the records of the authorizations that began
+   * in them, and returns these authorizations. Returns none for a session that had already ended.
+   * Call `committed` after the commit.
    */
   async end(
     connection: SqlConnection,
@@ -139,7 +135,7 @@ export class Sessions {
     return { clients: await this.#takeClients(connection, ofPerson, whose), committed };
   }
 
-  /** Deletes all data about a user. Returns whether there was any. */
+  /** Deletes all data about a user. Returns true if there was any. */
   forget(person: PersonReference): Promise<boolean> {
     const { provider, id } = person;
     return this.#database.transaction(async (connection) => {
@@ -165,9 +161,9 @@ export class Sessions {
   }
 
   /**
-   * Ends a session. If the session has no row, inserts a row that marks it as ended, so that a
-   * request that is still running cannot begin an authorization in it. The first statement is
-   * repeated at the end, because another process may insert the row in between.
+   * Ends a session. If it has no row, inserts one that marks it as ended, so a running request
+   * cannot begin an authorization in it. Another process may insert the row in between, so the
+   * first statement runs again at the end.
    */
   async #endOne(
     connection: SqlConnection,
@@ -244,18 +240,12 @@ function toEndedClient(row: ClientRow): EndedClient {
   };
 }
 
-/**
- * Returns a hash of the session id. The store must not contain the id itself, because some hosts
- * use the id as the secret in the browser's cookie.
- */
+/** Some hosts use the session id as the secret in the browser's cookie, so store only its hash. */
 function sessionHash(session: string): string {
   return tokenHash(`session ${session}`);
 }
 
-/**
- * Returns the `sid` that identifies a session to a client. Each client gets a different `sid`, so
- * that clients cannot recognize a shared session.
- */
+/** Each client gets a different `sid`, so clients cannot recognize a shared session. */
 function sidFor(key: string, clientId: string): string {
   return keyedHash(key, clientId);
 }

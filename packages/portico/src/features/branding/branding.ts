@@ -21,9 +21,8 @@ const LOGO_PATHS = {
 type LogoName = keyof typeof LOGO_PATHS;
 
 /**
- * Returns the branding of the pages, from the application's setting `branding` or from
- * `oauth_server:branding`. Reads the logo files immediately. If a deployment later replaces the
- * files, this process keeps its logos.
+ * Returns the branding from the application's setting `branding` or from `oauth_server:branding`.
+ * Reads the logo files now, so a later deployment does not change the logos of this process.
  */
 export function getBranding(
   ofServer: BrandingConfig | undefined,
@@ -47,7 +46,7 @@ export function getBranding(
 }
 
 /**
- * Reads a file in the application's folder. If the folder is unknown, the path must be absolute, as
+ * Reads a file in the application's folder. Without a known folder, the path must be absolute, as
  * for `key_path`.
  */
 function readBelow(directory: string | null, file: string): ReturnType<typeof readLogo> {
@@ -82,9 +81,9 @@ function brandingWith(
 const A_YEAR = 31_536_000;
 
 /**
- * Returns the response that contains a logo. If the URL contains the current version of the logo,
- * browsers may cache it for a year. Otherwise, browsers check for a new logo each time. If a user
- * opens an SVG directly, it cannot run scripts or load resources.
+ * Returns the response with a logo. If the URL contains the logo's version, browsers may cache it
+ * for a year. Otherwise, they check for a new logo each time. An SVG that a user opens directly
+ * cannot run scripts or load resources.
  */
 function logoResponse(request: Request, { bytes, type, version }: LogoFile): Response {
   const isVersioned = new URL(request.url).searchParams.get('v') === version;

@@ -5,16 +5,13 @@ const color = z
   .string({ error: 'must be a color such as #1f5c4d' })
   .regex(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a color such as #1f5c4d');
 
-/**
- * Matches a path on the application's origin, as browsers request it. The path may contain a query.
- */
+/** Matches a path on the application's origin, as browsers request it. It may contain a query. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?-]*$/;
 
 const logo = z.union([z.string().min(1), z.strictObject({ path: z.string().regex(OWN_PATH) })], {
   error: "must be a file, or { path: '/static/logo.svg' } for a path of this origin",
 });
 
-/** The schema of the setting `branding`. */
 const brandingSchema = z.strictObject(
   {
     logo: logo.optional(),
@@ -26,7 +23,6 @@ const brandingSchema = z.strictObject(
   { error: 'must be an object { logo, logo_dark, logo_shows_name, accent, accent_dark }' },
 );
 
-/** The value of the setting `branding` after validation. */
 export type BrandingConfig = z.output<typeof brandingSchema>;
 
 /**
@@ -59,7 +55,6 @@ export interface BrandingInput {
   readonly accent_dark?: string | undefined;
 }
 
-/** The schema of the setting that this feature adds to `oauth_server` and to kit applications. */
 export const brandingShape = { branding: brandingSchema.optional() };
 
 export interface ServerBrandingConfig {

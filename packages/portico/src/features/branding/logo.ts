@@ -2,21 +2,18 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { imageFacts } from '../../http/images.ts';
 
-/** The application's logo, ready to serve. */
 export interface LogoFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The media type of the logo. It is detected from the content of the file, not from its name. */
+  /** Detected from the content of the file, not from its name. */
   readonly type: string;
-  /** The version of the logo. It changes when the file changes. */
+  /** Changes when the file changes. */
   readonly version: string;
 }
 
-/** The maximum size of a logo file, in bytes. */
+/** In bytes. */
 const LARGEST = 256 * 1024;
 
-/**
- * The image types that a logo can have. GIF is not accepted, because logos do not need animation.
- */
+/** GIF is not accepted, because logos do not need animation. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
 function readType(bytes: Uint8Array): string | null {
@@ -26,8 +23,8 @@ function readType(bytes: Uint8Array): string | null {
 }
 
 /**
- * Matches everything before the root element of an SVG. Entity declarations do not match, because
- * an entity can expand to any length.
+ * Matches everything before the root element of an SVG. Refuses entity declarations, because an
+ * entity can expand to any length.
  */
 const PROLOGUE =
   /^\ufeff?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!DOCTYPE\s+svg[^>[]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*/;

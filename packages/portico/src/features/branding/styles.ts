@@ -1,13 +1,12 @@
 import type { BrandingConfig } from './config.ts';
 
 /**
- * The custom properties that the layouts use for colors, computed from `--brand`. The `y` of a
- * color is its relative luminance (WCAG 2.2).
+ * The custom properties for colors, computed from `--brand`. `y` is the relative luminance of a
+ * color (WCAG 2.2).
  *
- * In light mode, browsers darken the brand color until its contrast with the page and the card is
- * at least 4.5:1. In dark mode, they lighten it in the same way. A color with enough contrast does
- * not change. As a result, text on the accent color can always be white in light mode and black in
- * dark mode.
+ * In light mode, browsers darken the brand color until its contrast with the page is at least
+ * 4.5:1. In dark mode, they lighten it. A color with enough contrast does not change. So text on
+ * the accent color is white in light mode and black in dark mode.
  */
 const LIGHT = `
     --accent: color(from var(--brand) xyz-d65
@@ -27,15 +26,10 @@ const DARK = `
     --accent-ink: black;
     --accent-page: color-mix(in srgb, #1c2220, var(--accent) 3%);`;
 
-/**
- * Only browsers that support relative colors apply these styles. Other browsers show Portico's
- * default colors.
- */
+/** Other browsers do not support relative colors and show Portico's default colors. */
 const SUPPORTED = '@supports (color: color(from red xyz-d65 x y z))';
 
-/**
- * Returns the style sheet that contains these colors. Returns an empty string if no color is set.
- */
+/** Returns a style sheet with these colors, or an empty string. */
 export function buildStyles({ accent, accent_dark: dark = accent }: BrandingConfig): string {
   const light = accent === undefined ? '' : `\n  :root { --brand: ${accent};${LIGHT}\n  }`;
   if (dark === undefined) return '';

@@ -5,7 +5,7 @@ import { challengeProblems } from './resource-metadata.ts';
 
 /**
  * Tells clients how to get a token when an API refuses a request (RFC 9728 section 5.1). Clients
- * can then also request additional scopes.
+ * can then also request more scopes.
  */
 export const challenges = defineFeature({
   name: 'challenges',

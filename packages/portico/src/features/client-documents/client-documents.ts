@@ -15,9 +15,9 @@ import { page } from '../../pages/words.ts';
 import { urlRefusal } from './client-urls.ts';
 import { DocumentError, readDocument, readDocumentKeys } from './document.ts';
 
-/** The maximum size of a client's document, in bytes (section 8.7 of the draft). */
+/** In bytes (section 8.7 of the draft). */
 const LARGEST = 5 * 1024;
-/** The maximum number of fetched documents that this process remembers. */
+/** The documents that this process remembers. */
 const MOST_REMEMBERED = 100;
 
 interface Known {
@@ -25,12 +25,8 @@ interface Known {
   readonly freshUntil: number;
 }
 
-/** A document that this process has fetched. */
 interface Fetched extends Known {
-  /**
-   * The value of `freshUntil` in the stored row before this document was fetched. Null if there was
-   * no row.
-   */
+  /** `freshUntil` in the stored row before this document was fetched. Null if there was no row. */
   readonly replaces: number | null;
 }
 
@@ -41,10 +37,7 @@ export class ClientDocuments implements ClientSource {
   readonly #fetchJson: FetchJson;
   readonly #remembered = new RecentMap<string, Fetched>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Fetched>>();
-  /**
-   * The document that was fetched for each client. Contains only clients whose document has not
-   * been stored yet.
-   */
+  /** Contains only clients whose document has not been stored yet. */
   readonly #fetched = new WeakMap<Client, Omit<Fetched, 'client'>>();
 
   constructor(server: Server, config: boolean | DocumentHosts, fetchJson: FetchJson) {
@@ -74,8 +67,7 @@ export class ClientDocuments implements ClientSource {
     const { documentClients } = this.#server.store;
     let kept = await documentClients.findDocumentClient(url);
     const here = this.#remembered.get(url);
-    // Read the row again, because another request may have stored the document after the first
-    // read.
+    // Another request may have stored the document after the first read, so read the row again.
     if (kept === null && here !== undefined && !this.#fetched.has(here.client))
       kept = await documentClients.findDocumentClient(url);
     if (kept !== null && kept.client.revokedAt !== null) return kept.client;
@@ -113,10 +105,7 @@ export class ClientDocuments implements ClientSource {
     return store.documentClients.unblockDocumentClient(url, clock());
   }
 
-  /**
-   * Reads the keys in a client's document. If the document cannot be used, throws an OutboundError,
-   * as if the fetch had failed.
-   */
+  /** If the document cannot be used, throws an OutboundError, as if the fetch had failed. */
   keysIn(document: unknown, url: string): ClientKeys {
     try {
       return readDocumentKeys(document, url, this.#keyRules());
@@ -131,9 +120,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Returns the ID token algorithm for documents that do not name one. If the server has no
-   * suitable signing key, returns the preferred algorithm. The error for the scope `openid` can
-   * then say which key is missing.
+   * Returns the ID token algorithm for documents that name none. Without a suitable key, returns
+   * the preferred algorithm. The error for the scope `openid` then says which key is missing.
    */
   async #unnamedAlgorithm(): Promise<SigningAlgorithm> {
     const { profiles, keys } = this.#server;
@@ -172,10 +160,7 @@ export class ClientDocuments implements ClientSource {
     return { client, freshUntil, replaces };
   }
 
-  /**
-   * Fetches a document and remembers it. A failed fetch is not remembered, because the limits for
-   * fetches already prevent frequent retries.
-   */
+  /** Remembers only successful fetches. The limits for fetches already prevent frequent retries. */
   async #fetchAndRemember(
     url: string,
     forWhom: FetchedFor,
@@ -195,8 +180,7 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the document is still fresh. A document whose time is too far in the future is not
-   * fresh, because the clock has been set back since it was fetched.
+   * Returns false for a time too far in the future: the clock has been set back since the fetch.
    */
   #isFresh({ freshUntil }: Known): boolean {
     const now = this.#server.clock();
@@ -204,10 +188,9 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the remembered document is at least as new as the stored one. It may be older if
-   * another process has stored other contents, even if those are fresh for a shorter time (RFC 9111
-   * section 4). It is also older if an operator has blocked and unblocked the URL since this
-   * process fetched the document.
+   * Returns true if the remembered document is at least as new as the stored one. Another process
+   * may have stored other contents, even if those are fresh for a shorter time (RFC 9111 section
+   * 4). Or an operator may have blocked and unblocked the URL since the fetch.
    */
   #isNow(here: Fetched, kept: Known | null): boolean {
     if (kept === null) return this.#fetched.has(here.client);
@@ -215,25 +198,20 @@ export class ClientDocuments implements ClientSource {
     return isUnchanged && here.client.createdAt >= kept.client.createdAt;
   }
 
-  /**
-   * Whether the server can use the stored client for a request with these scopes, without fetching
-   * the document again.
-   */
+  /** Returns true if the server can use the stored client for these scopes without a new fetch. */
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // A client without grants has been unblocked by an operator, and Portico has not stored its
-    // document since then.
+    // A client without grants was unblocked, and its document has not been stored since then.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
-    // If the stored client lacks a requested scope that the server offers, fetch the document
-    // again. The process that stored the client may have offered fewer scopes.
+    // The process that stored the client may have offered fewer scopes. If an offered scope is
+    // missing, fetch the document again.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 
   /**
-   * Whether the stored client is allowed by the current configuration. Since Portico stored the
-   * client, an operator may have changed the settings for client keys, bound tokens or the security
-   * profile.
+   * Returns true if the current configuration allows the stored client. An operator may have
+   * changed the settings for client keys, bound tokens or the security profile.
    */
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;

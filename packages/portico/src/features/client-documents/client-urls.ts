@@ -3,9 +3,8 @@ import { fetchableUrlProblem } from '../../http/outbound/fetchable-urls.ts';
 import { hostProblem, type DocumentHosts } from '../../http/outbound/hosts.ts';
 
 /**
- * Returns the reason why the server rejects this client id
- * (draft-ietf-oauth-client-id-metadata-document-02 section 3). Returns null if
- * `oauth_server:client_id_metadata_documents` accepts the id, or if the id is not an `https` URL.
+ * Returns why the server rejects this client id (draft-ietf-oauth-client-id-metadata-document-02
+ * section 3). Returns null if the configuration accepts the id, or if it is not an `https` URL.
  */
 export function urlRefusal(clientId: string, config: boolean | DocumentHosts): string | null {
   if (!isClientUrl(clientId)) return null;

@@ -26,7 +26,6 @@ const documents = z.union(
   },
 );
 
-/** The schema of the setting that this feature adds to `oauth_server`. */
 export const documentsShape = { client_id_metadata_documents: documents.optional() };
 
 export interface DocumentsConfig {

@@ -28,12 +28,12 @@ export type DescribedClient = Omit<ClientMetadata, 'public' | 'profile'>;
 
 export interface DocumentRules extends KeyRules {
   readonly catalog: ScopeCatalog;
-  /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
+  /** True if clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   readonly grantTypes: GrantTypes;
   /** The requirements that a client can set in its document. */
   readonly demands: readonly ClientDemand[];
-  /** The algorithm for ID tokens if a document does not name one. */
+  /** For documents that name no algorithm. */
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
@@ -41,21 +41,13 @@ export interface DocumentRules extends KeyRules {
 
 /** The rules for the URLs at which clients publish their keys. */
 export interface KeyRules {
-  /**
-   * Returns the reason why Portico cannot fetch keys from this URL. Returns null if it can fetch
-   * them.
-   */
+  /** Returns why Portico cannot fetch keys from this URL, or null. */
   readonly keysRefusal: (url: string) => string | null;
-  /**
-   * Whether Portico can fetch keys from any port, which is only for development. Defaults to false.
-   */
+  /** Allows any port, only for development. Defaults to false. */
   readonly anyPort?: boolean | undefined;
 }
 
-/**
- * Thrown if a document does not describe a client that can be used. The message contains the
- * reason, for the log.
- */
+/** The document does not describe a usable client. The message says why, for the log. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
 }
@@ -63,8 +55,8 @@ export class DocumentError extends Error {
 const texts = z.array(z.string());
 
 /**
- * The fields of a document that describe the client (RFC 7591 section 2, OpenID Connect Dynamic
- * Client Registration section 2). Of all other fields, Portico reads only secrets and requirements.
+ * The fields that describe the client (RFC 7591 section 2, OpenID Connect Dynamic Client
+ * Registration section 2). Of the other fields, Portico reads only secrets and requirements.
  */
 const members = z.looseObject({
   client_id: z.string(),
@@ -82,9 +74,7 @@ const members = z.looseObject({
   jwks_uri: z.string().optional(),
 });
 
-/**
- * The fields that must not be empty. Portico treats every other field as missing if it is empty.
- */
+/** These fields must not be empty. An empty value of any other field counts as missing. */
 const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
 
 type Members = z.output<typeof members>;
@@ -100,21 +90,15 @@ const keyMembers = members.pick({
 
 type KeyMembers = z.output<typeof keyMembers>;
 
-/**
- * Fields that a document must not contain. Anyone can read a document, so a secret in it would not
- * stay secret (section 4.1 of the draft).
- */
+/** Anyone can read a document, so it must not contain secrets (section 4.1 of the draft). */
 const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
-/** Requirements in client metadata that this server can never meet. */
+/** Requirements that this server can never meet. */
 const NEVER_MET: readonly string[] = [
   'tls_client_certificate_bound_access_tokens',
   'require_signed_request_object',
 ];
 
-/**
- * Reads and checks a document that was fetched from `url`. If the document cannot be used, throws a
- * DocumentError with the reason.
- */
+/** Reads and checks a document from `url`. Throws a DocumentError with the reason. */
 export function readDocument(value: unknown, url: string, rules: DocumentRules): DescribedClient {
   const parsed = members.safeParse(withoutEmpty(value));
   if (!parsed.success) {
@@ -153,8 +137,8 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 /**
- * Reads the client's keys from its document and ignores most of the other fields. Throws a
- * DocumentError if the document does not describe a client with keys.
+ * Reads the client's keys and ignores most other fields. Throws a DocumentError if the document
+ * does not describe a client with keys.
  */
 export function readDocumentKeys(value: unknown, url: string, rules: KeyRules): ClientKeys {
   const parsed = keyMembers.safeParse(withoutEmpty(value));
@@ -195,12 +179,14 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
 
 /**
  * Returns the keys that the client authenticates with, or null for a public client. A client uses
- * its keys if its document says so and this server accepts keys. A client is public if its document
- * names `none` as its method or names no method. It is also public if the server accepts no keys
- * and the list of methods contains `none` (OpenID Connect Relying Party Metadata Choices).
+ * its keys if its document says so and this server accepts keys.
  *
- * The server rejects all other clients, because it could accept them only with weaker
- * authentication than their documents require.
+ * A client is public if its document names the method `none` or no method. It is also public if the
+ * server accepts no keys and the list of methods contains `none` (OpenID Connect Relying Party
+ * Metadata Choices).
+ *
+ * The server rejects all other clients. It could accept them only with weaker authentication than
+ * their documents require.
  */
 function readKeys(
   document: KeyMembers,
@@ -252,8 +238,8 @@ function readName(document: Members): string {
 }
 
 /**
- * Returns the redirect URIs that this server can use. Skips all others, because a document also
- * lists the redirect URIs that the client uses with other servers.
+ * Returns the redirect URIs that this server can use. Skips others, which the client may use with
+ * other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter(
@@ -274,10 +260,9 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 }
 
 /**
- * Returns the scopes in the document that the server offers. If the document contains no scopes,
- * returns all offered scopes. Throws a DocumentError if the server offers none of the document's
- * scopes. The user's permissions limit the scopes further. Never returns `mcp:service`, which
- * document clients cannot get.
+ * Returns the document's scopes that the server offers, or all offered scopes if the document has
+ * none. Throws a DocumentError if none remains. Document clients cannot get `mcp:service`. The
+ * user's permissions limit the scopes further.
  */
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));

@@ -13,17 +13,14 @@ import { insertInto, placeholders } from '../../store/sql/statements.ts';
 /** A document client, with the data that the server last stored about it. */
 export interface DocumentClient {
   readonly client: Client;
-  /**
-   * When the server must fetch the document again, in milliseconds since 1970. Until then, it uses
-   * the stored data.
-   */
+  /** When the server must fetch the document again, in milliseconds since 1970. */
   readonly freshUntil: number;
 }
 
 /**
- * Reads and writes document clients, which are the rows in `oauth_clients` whose id is the URL of a
- * document. Each row contains the document's data that the server last used for an authorization
- * request of a signed-in user.
+ * Reads and writes document clients: the rows in `oauth_clients` whose id is the URL of a document.
+ * A row contains the document that the server last used for an authorization request of a signed-in
+ * user.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -32,10 +29,7 @@ export class DocumentClientRecords {
     this.#database = database;
   }
 
-  /**
-   * Returns the client with this URL as its id, and the time until which its document is fresh.
-   * Also returns a client that is revoked.
-   */
+  /** Returns the client with this URL, even if it is revoked. */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
     const { rows } = await this.#database.execute<
       ClientRow & { document_fresh_until: number | null }
@@ -47,14 +41,13 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Stores the current contents of the client's document. Returns `known` if the client was already
-   * stored, and `new` if it was not. If the client is revoked, or if an operator has unblocked it
-   * since this process read the document, changes nothing and returns `revoked`.
+   * Stores the contents of the client's document. Returns `known` if the client was stored before,
+   * and `new` if not. Returns `revoked` and changes nothing if the client is revoked, or was
+   * unblocked since this process read the document.
    *
-   * `replaces` is the value of `freshUntil` in the row before the document was fetched, or null if
-   * there was no row. If another process has stored different contents since then, the server
-   * cannot know which contents are newer. In that case, marks the stored contents as stale and
-   * returns `overtaken`.
+   * `replaces` is the row's `freshUntil` before the fetch, or null. If another process has stored
+   * other contents since then, the server cannot know which are newer. It then marks the stored
+   * contents as stale and returns `overtaken`.
    */
   async keepDocumentClient(
     client: Client,
@@ -64,17 +57,15 @@ export class DocumentClientRecords {
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // The insert added nothing because the row exists. Try the update again, because another
-    // process may have just added the row.
+    // The row exists. Another process may have just added it, so try the update again.
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     return this.#distrust(client);
   }
 
   /**
-   * Unblocks a revoked document client and treats it as a new client. The client has no redirect
-   * URIs and no grants until its document is stored again. Its earlier authorizations and tokens
-   * end, including tokens that the server is just issuing. Returns false if the client is not
-   * revoked.
+   * Unblocks a revoked document client, which is then like a new client: it has no redirect URIs
+   * and no grants until its document is stored again. Its earlier authorizations and tokens end,
+   * even tokens that are just being issued. Returns false if the client is not revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
     return this.#database.transaction(
@@ -85,9 +76,9 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Updates the client's row. Changes nothing and returns false if the row contains neither the
-   * replaced contents nor the new contents, or if the client is blocked. Does the same if there is
-   * no row, or if an operator has unblocked the client since the document was fetched.
+   * Returns false and changes nothing if there is no row, or if its contents are neither the
+   * replaced nor the new ones. Does the same if the client is blocked, or was unblocked since the
+   * fetch.
    */
   async #update(client: Client, freshUntil: number, replaces: number | null): Promise<boolean> {
     const { affected } = await this.#database.execute(UPDATE, [
@@ -102,8 +93,8 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Marks the stored contents as stale, if they differ from the contents of this client's document.
-   * Returns `revoked` if the client is blocked, or has just been unblocked.
+   * Marks stored contents as stale if they differ from this client's document. Returns `revoked` if
+   * the client is blocked or was just unblocked.
    */
   async #distrust(client: Client): Promise<'known' | 'overtaken' | 'revoked'> {
     const { client: kept = null } = (await this.findDocumentClient(client.id)) ?? {};
@@ -115,7 +106,7 @@ export class DocumentClientRecords {
   }
 }
 
-/** Returns the values that come from the document, in the order in which `UPDATE` uses them. */
+/** In the order that `UPDATE` uses. */
 function contentsOf(client: Client): readonly SqlParameter[] {
   return [
     client.name,
@@ -130,12 +121,12 @@ function contentsOf(client: Client): readonly SqlParameter[] {
 }
 
 /**
- * Unblocks the client. Updates the client's row first, so that other transactions see the client as
- * unblocked only after its earlier authorizations have ended.
+ * Unblocks the client. Updates its row first, so other transactions see it as unblocked only after
+ * its earlier authorizations have ended.
  *
- * Ends consent requests before authorizations, because a user may answer a consent request at the
- * same time. Either this function waits for the answer and then finds the new authorization, or the
- * answer finds that the consent request has ended.
+ * Ends consent requests before authorizations. A user may answer one at the same time. Either this
+ * function waits for the answer and finds the new authorization, or the answer finds that the
+ * consent request has ended.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
@@ -182,8 +173,8 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
 }
 
 /**
- * Waits until all other transactions that write the client's row have ended. Then returns whether
- * the client is unblocked.
+ * Waits for all other transactions that write the client's row. Then returns true if the client is
+ * unblocked.
  */
 async function isUnblocked(connection: SqlConnection, url: string): Promise<boolean> {
   await connection.execute('UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?', [
@@ -197,8 +188,7 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
 }
 
 /**
- * Returns the keys of the rows that belong to the client. Takes no locks, because no index contains
- * the client id, so locks would also affect the rows of other clients.
+ * Takes no locks. No index contains the client id, so locks would affect the rows of other clients.
  */
 async function getKeys(
   connection: SqlConnection,
@@ -210,9 +200,8 @@ async function getKeys(
 }
 
 /**
- * Finds the client's waiting and pushed requests. Searches with a pattern, because the parameters
- * of requests are stored as JSON. If the client's URL contains `_` or `%`, the pattern also matches
- * other rows, so each result is checked again.
+ * Finds the client's waiting and pushed requests with a pattern, because their parameters are JSON.
+ * In the pattern, `_` and `%` in a URL also match other rows, so each result is checked again.
  */
 async function findWaiting(connection: SqlConnection, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string; parameters: string }>(
@@ -229,8 +218,8 @@ async function findWaiting(connection: SqlConnection, url: string): Promise<read
 const AT_ONCE = 500;
 
 /**
- * Writes rows in the order of their keys. To prevent deadlocks, every function that writes several
- * of these rows uses this order.
+ * Writes rows in the order of their keys. All functions that write several of these rows use this
+ * order, which prevents deadlocks.
  */
 async function each(
   keys: readonly string[],
@@ -252,16 +241,10 @@ const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?,
   id_token_alg = ?, is_public = ?, ${SET_KEYS}, document_fresh_until = ? WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
   AND (grants <> '' OR created_at <= ?) AND COALESCE(document_fresh_until, 0) IN (?, ?)`;
 
-/**
- * Marks the stored contents as stale by making the time negative. The time still identifies these
- * contents.
- */
+/** A negative time marks the contents as stale and still identifies them. */
 const DISTRUST = `UPDATE oauth_clients SET document_fresh_until = -ABS(document_fresh_until) WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
   AND grants <> ''`;
 
-/**
- * Removes the client's redirect URIs and grants. Portico stores them again after it has next read
- * the client's document.
- */
+/** Portico stores the redirect URIs and grants again after it has read the client's document. */
 const UNBLOCK = `UPDATE oauth_clients SET revoked_at = NULL, redirect_uris = '[]', grants = '', created_at = ?, document_fresh_until = ?
   WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NOT NULL`;

@@ -14,7 +14,7 @@ import type { DeviceCodes, DeviceRequest } from './codes.ts';
 export interface OpenRequest {
   readonly request: DeviceRequest;
   readonly client: Client;
-  /** The scopes that this user can allow. Can be empty. */
+  /** Can be empty. */
   readonly scopes: readonly string[];
 }
 
@@ -25,13 +25,10 @@ export interface AnsweredQuestion {
   readonly scopes: readonly string[];
 }
 
-/**
- * The minimum time that a device has to fetch its tokens after the user has allowed access, in
- * milliseconds.
- */
+/** How long a device has at least to fetch its tokens after the user's answer, in milliseconds. */
 const FETCH_TIME = 60_000;
 
-/** Finds device requests by their user code, and records users' answers to them. */
+/** Finds device requests by their user code, and records users' answers. */
 export class Approvals {
   readonly #server: Server;
   readonly #parts: Parts;
@@ -61,15 +58,15 @@ export class Approvals {
   }
 
   /**
-   * Stores a consent request for the device page and returns its id, which the form then contains.
-   * Because it is stored, every operation that ends a user's consent requests also ends this one.
+   * Stores a consent request for the device page and returns its id for the form. Operations that
+   * end a user's consent requests then also end this one.
    */
   async keepQuestion({ request, client, scopes }: OpenRequest, { user }: Visitor): Promise<string> {
     const { store, pruning } = this.#server;
     const id = randomToken();
     await store.consentRequests.insertConsentRequest({
       idHash: tokenHash(id),
-      // No browser session has an empty hash, so the consent page never shows this consent request.
+      // No browser session has an empty hash, so the consent page never shows this request.
       browserHash: '',
       clientId: request.clientId,
       redirectUri: '',
@@ -90,8 +87,8 @@ export class Approvals {
 
   /**
    * Allows the device request, for those of the shown scopes that the user can still allow. Returns
-   * false if there are no such scopes, or if the user can no longer answer the device request or
-   * the consent request. Returns true if this user has already allowed the device request.
+   * true if this user has already allowed it. Returns false if no such scope remains, or if one of
+   * the requests can no longer be answered.
    */
   async allow(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
@@ -103,15 +100,14 @@ export class Approvals {
     const { request } = open;
     const { clientId, audience } = request;
     const person = visitor.user.reference;
-    // The consent request was stored before this statement reads the subject. If the user is erased
-    // at this moment, the erasure either ends the consent request or finds the authorization.
+    // The consent request was stored before. If the user is erased now, the erasure either ends the
+    // consent request or finds the authorization.
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
     const id = orderedIdentifier(now);
-    // Only this hash and the authorization's id connect the device request with the authorization.
-    // The token behind the hash is discarded. So neither the device code nor any other string can
-    // be used as an authorization code.
+    // This hash and the authorization's id connect the device request with the authorization. The
+    // token behind the hash is discarded, so no string can be used as an authorization code.
     const hash = tokenHash(randomToken());
     const allowed = {
       family: { id, clientId, person, subject, scopes, audience, thumbprint: null, details },
@@ -128,8 +124,8 @@ export class Approvals {
   }
 
   /**
-   * Denies the device request. Returns false if the user has already allowed access, or can no
-   * longer answer the device request or the consent request.
+   * Denies the device request. Returns false if the user has already allowed it, or if one of the
+   * requests can no longer be answered.
    */
   async deny(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, clock, store } = this.#server;
@@ -150,8 +146,8 @@ export class Approvals {
   }
 
   /**
-   * Returns the consent request if the device page showed it to this user. Returns null if it
-   * belongs to another user or has been removed.
+   * Returns the consent request if the device page showed it to this user. Otherwise, or if it was
+   * removed, returns null.
    */
   async #find({ id }: AnsweredQuestion, { user }: Visitor): Promise<ConsentRequest | null> {
     const found = await this.#server.store.consentRequests.findConsentRequest(tokenHash(id));
@@ -159,8 +155,8 @@ export class Approvals {
   }
 
   /**
-   * Whether this user has already allowed the device request, for example because the browser sent
-   * the form twice.
+   * Returns true if this user has already allowed the device request. For example, a browser may
+   * send the form twice.
    */
   async #isAllowedBy(userCode: string, { user }: Visitor): Promise<boolean> {
     const granted = (await this.#codes.findByUser(tokenHash(userCode)))?.granted ?? null;

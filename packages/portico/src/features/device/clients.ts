@@ -7,10 +7,9 @@ import type { Client } from '../../store/client.ts';
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * Returns the reason, for the log, why the client may not use the device grant. Returns null if it
- * may. Only clients that an operator registered may use this grant. There is no redirect URI that
- * shows the user where the access goes, so a client that registered itself could deceive users with
- * a false name.
+ * Returns why the client may not use the device grant, for the log, or null. The client must be
+ * registered by an operator. No redirect URI shows the user where the access goes, so a client that
+ * registered itself could deceive users with a false name.
  */
 export function deviceProblem(client: Client, profiles: Profiles): string | null {
   if (client.revokedAt !== null) return 'the client was revoked';

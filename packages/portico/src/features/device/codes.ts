@@ -2,38 +2,31 @@ import type { Database, SqlParameter } from '@portico/sql';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { insertInto, removeWhere, voidOpen, words } from '../../store/sql/statements.ts';
 
-/** The user's answer to a device request, or `void` if an operator ended the request. */
+/** `void`: an operator ended the request. */
 export type Outcome = 'allowed' | 'denied' | 'void';
 
-/** A request for access from a device. Times are in milliseconds since 1970. */
+/** Times are in milliseconds since 1970. */
 export interface DeviceRequest {
   readonly deviceHash: string;
   readonly userHash: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly audience: string | null;
-  /** The IP address that the request came from. Null if it is unknown. */
+  /** Null if unknown. */
   readonly address: string | null;
-  /** The network that the address is in. Empty if it is unknown. */
+  /** Empty if unknown. */
   readonly network: string;
   readonly begunAt: number;
   readonly expiresAt: number;
-  /**
-   * The user's answer, or `void` if the request can no longer be answered. Null while the request
-   * waits for the user.
-   */
+  /** Null while the request waits for the user. */
   readonly outcome: Outcome | null;
   /**
-   * The id of the authorization, and the hash of its code. Null unless the user has allowed the
-   * request.
+   * The id of the authorization and the hash of its code. Null unless the user allowed the request.
    */
   readonly granted: { readonly familyId: string; readonly hash: string } | null;
 }
 
-/**
- * The maximum number of public clients' requests that can wait for an answer: from one network, and
- * in total.
- */
+/** How many requests of public clients can wait for an answer. */
 export interface DeviceBudget {
   readonly ofOneNetwork: number;
   readonly total: number;
@@ -49,7 +42,7 @@ export class DeviceCodes {
     this.#allowing = new NewAuthorizations(database, ALLOW);
   }
 
-  /** Inserts the request. Returns false if another request has the same user code. */
+  /** Returns false if another request has the same user code. */
   async insert(request: DeviceRequest, interval: number): Promise<boolean> {
     const { deviceHash, userHash, begunAt } = request;
     const insert = this.#database.execute(INSERT, [
@@ -71,14 +64,14 @@ export class DeviceCodes {
     } catch (error) {
       const stored = await this.findByUser(userHash);
       if (stored === null) throw error;
-      // If an earlier attempt inserted this row but its response was lost, the request is stored.
+      // An earlier attempt may have inserted this row before its response was lost.
       return stored.deviceHash === deviceHash;
     }
   }
 
   /**
-   * Whether the limits allow this many more requests from this network. Counts only the requests of
-   * public clients that are waiting for an answer.
+   * Returns true if the limits allow this many more requests. Counts the waiting requests of public
+   * clients.
    */
   async hasRoom(
     network: string,
@@ -91,29 +84,29 @@ export class DeviceCodes {
     return (await this.#countWaiting('d.expires_at > ?', [now])) + more <= budget.total;
   }
 
-  /** Removes a request whose code has not been shown to a user. */
+  /** Removes a request whose code no user has seen. */
   async remove(deviceHash: string): Promise<void> {
     await this.#database.execute('DELETE FROM oauth_device_codes WHERE device_hash = ?', [
       deviceHash,
     ]);
   }
 
-  /** Returns the request with this device code, even if it has been answered or has expired. */
+  /** Also returns a request that was answered or has expired. */
   findByDevice(deviceHash: string): Promise<DeviceRequest | null> {
     return this.#find('device_hash', deviceHash);
   }
 
-  /** Returns the request with this user code, even if it has been answered or has expired. */
+  /** Also returns a request that was answered or has expired. */
   findByUser(userHash: string): Promise<DeviceRequest | null> {
     return this.#find('user_hash', userHash);
   }
 
   /**
-   * Records that a device polls for the user's answer. Returns `early` if the device did not wait
-   * long enough since its last poll. In that case, the interval between polls grows by `growth`
-   * milliseconds. Returns `waits` if the device waited long enough, but there is no answer yet.
-   * Returns `answered` if the request no longer waits for an answer: it has an outcome or was
-   * removed.
+   * Records that a device polls for the answer.
+   *
+   * - `early`: the device did not wait long enough. Its interval grows by `growth` milliseconds.
+   * - `waits`: there is no answer yet.
+   * - `answered`: the request has an outcome or was removed.
    */
   async poll(
     deviceHash: string,
@@ -127,9 +120,9 @@ export class DeviceCodes {
   }
 
   /**
-   * Allows the device request and begins the authorization, or does neither. `question` is the hash
-   * of the consent request's id. Returns false if the device request or the consent request has
-   * already been answered or has ended, or if the device request has expired.
+   * Allows the request and begins the authorization, or does neither. `question` is the hash of the
+   * consent request's id. Returns false if either request was answered or has ended, or if the
+   * device request has expired.
    */
   allow(
     userHash: string,
@@ -142,24 +135,20 @@ export class DeviceCodes {
     return this.#allowing.begin(claim, allowed, now, { question });
   }
 
-  /** Denies the request. Returns false if the request has another outcome or has expired. */
+  /** Returns false if the request has another outcome or has expired. */
   async deny(userHash: string, now: number): Promise<boolean> {
     return (await this.#database.execute(DENY, [userHash, now])).affected === 1;
   }
 
-  /**
-   * Removes at most `limit` requests that expired before this time. Returns how many requests it
-   * has removed.
-   */
+  /** Removes at most `limit` requests that expired before this time. Returns their number. */
   removeExpired(before: number, limit: number): Promise<number> {
     const from = ['oauth_device_codes', 'device_hash'] as const;
     return removeWhere(this.#database, from, ['expires_at', '<= ?', [before]], limit);
   }
 
   /**
-   * Reads the first `limit` requests after the key `after`, and ends those that have not been
-   * answered. Returns how many requests it has ended, and the last key that it has read. This key
-   * is null if there are no more requests.
+   * Reads the first `limit` requests after the key `after`, and ends those without an answer.
+   * `last` is the last key, or null if there are no more requests.
    */
   endWaiting(
     after: string,
@@ -197,7 +186,7 @@ const COLUMNS = `device_hash, user_hash, client_id, scope, audience, address, ne
 const POLL = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval
   WHERE device_hash = ? AND outcome IS NULL AND poll_after <= ?`;
 
-// Assign the interval last, because in MySQL, later assignments would use its new value.
+// Assign the interval last. In MySQL, later assignments would use its new value.
 const SLOW_DOWN = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval + ?, poll_interval = poll_interval + ?
   WHERE device_hash = ? AND outcome IS NULL`;
 
@@ -206,7 +195,7 @@ const OPEN = 'user_hash = ? AND expires_at > ?';
 const ALLOW = `UPDATE oauth_device_codes SET outcome = 'allowed', family_id = ?, grant_hash = ?
   WHERE ${OPEN} AND outcome IS NULL`;
 
-/** Denies a request. If the result of this statement is lost, the statement can run again. */
+/** Can run again if its result is lost. */
 const DENY = `UPDATE oauth_device_codes SET outcome = 'denied'
   WHERE ${OPEN} AND (outcome IS NULL OR outcome = 'denied')`;
 

@@ -1,6 +1,5 @@
 import { trueOrFalse } from '../../config.ts';
 
-/** The schema of the setting that this feature adds to `oauth_server`. */
 export const deviceShape = {
   device_authorization: trueOrFalse.optional(),
 };

@@ -15,21 +15,18 @@ import { requireDeviceClient } from './clients.ts';
 import type { DeviceCodes } from './codes.ts';
 import { newUserCode, shownUserCode } from './user-code.ts';
 
-/** The path of the endpoint where devices request codes, below `base_path`. */
+/** Below `base_path`. */
 export const DEVICE_AUTHORIZATION_PATH = '/oauth/device_authorization';
 
-/** How long the device code and the user code are valid, in seconds. */
+/** In seconds. */
 const LIFETIME = 600;
-/** How long a device must wait between two polls, in seconds. */
+/** Between two polls, in seconds. */
 const INTERVAL = 5;
-/**
- * The maximum number of codes of public clients that can wait for an answer. If there were no
- * limit, anyone could fill the table.
- */
+/** Limits the waiting codes of public clients. Otherwise, anyone could fill the table. */
 const BUDGET = { ofOneNetwork: 100, total: 20_000 } as const;
-/** How many seconds a client should wait before it tries again after the limit was reached. */
+/** In seconds. */
 const TRY_AGAIN = 60;
-/** How many user codes the server tries. A random code is rarely already in use. */
+/** A random user code is rarely in use. */
 const ATTEMPTS = 3;
 
 /** Handles POST /oauth/device_authorization (RFC 8628 section 3.1). */
@@ -72,7 +69,6 @@ export class DeviceAuthorizationEndpoint {
     });
   };
 
-  /** Stores the device request and returns its user code. */
   async #begin(
     request: Request,
     client: Client,
@@ -84,8 +80,7 @@ export class DeviceAuthorizationEndpoint {
     const address = callerAddress(host, request);
     const network = findNetwork(address) ?? '';
     const deviceHash = tokenHash(deviceCode);
-    // Check the limits before the insert, so that the server writes nothing after a limit has been
-    // reached.
+    // Check the limits before the insert, so a reached limit causes no write.
     if (!(await this.#hasRoom(client, network, now, 1))) throw noRoom();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const userCode = newUserCode();
@@ -115,8 +110,7 @@ export class DeviceAuthorizationEndpoint {
 
   /**
    * Counts again after the insert, because several requests may arrive at the same time. Each one
-   * now also counts the requests that were inserted before it. If there are too many, removes the
-   * new request and throws.
+   * now counts those before it. If there are too many, removes the new request and throws.
    */
   async #keepWithinBudget(
     client: Client,

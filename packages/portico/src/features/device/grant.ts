@@ -16,15 +16,13 @@ import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
 /**
- * How long before the end of its interval a device may already poll, in milliseconds. The network
- * delays some requests more than others, so an exact limit would reject devices that wait
- * correctly.
+ * How much too early a device may poll, in milliseconds. The network delays some requests more than
+ * others, so an exact limit would reject devices that wait correctly.
  */
 const SLACK = 1000;
-/** How much the interval grows if a device polls too early, in milliseconds. */
+/** How much the interval grows after an early poll, in milliseconds. */
 const GROWTH = 5000;
 
-/** Returns the grant type for device codes. */
 export function deviceGrant(codes: DeviceCodes): GrantType {
   return {
     name: DEVICE_GRANT,
@@ -36,9 +34,9 @@ export function deviceGrant(codes: DeviceCodes): GrantType {
 }
 
 /**
- * Tells a device whether the user has answered, and issues tokens only once (RFC 8628 sections 3.4
- * and 3.5). If a device code is used a second time, nothing is revoked. The code never passes
- * through a browser, and a device may send it in two requests at the same time.
+ * Tells a device whether the user has answered, and issues tokens once (RFC 8628 sections 3.4 and
+ * 3.5). A second use of a device code revokes nothing. The code never passes through a browser, and
+ * a device may send it in two requests at the same time.
  */
 class DeviceCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -67,8 +65,8 @@ class DeviceCodeGrant implements TokenGrant {
     requireSameResource(found, form.get('resource'));
     const answered = found.outcome === null ? await this.#wait(found, now) : found;
     const code = await this.#codeOf(answered, now);
-    // Mark the proof as used only if there is a code to exchange. Otherwise, anyone who knows a
-    // refused device code could add a row to the store with each request.
+    // Mark the proof as used only if there is a code to exchange. Otherwise, a refused device code
+    // would be enough to add a row to the store with each request.
     if (proved !== null) await proved.claim();
     return naming(code.family, () =>
       this.#exchange.exchange(code, { client, form, thumbprint: proved?.thumbprint ?? null }, now),
@@ -76,8 +74,8 @@ class DeviceCodeGrant implements TokenGrant {
   }
 
   /**
-   * Returns the request if the user has answered it by now. Otherwise throws an OAuthError that
-   * tells the device to wait or to stop.
+   * Returns the answered request. Otherwise, throws an OAuthError that tells the device to wait or
+   * to stop.
    */
   async #wait(request: DeviceRequest, now: number): Promise<DeviceRequest> {
     if (request.expiresAt <= now) throw expiredToken(request);
@@ -94,8 +92,8 @@ class DeviceCodeGrant implements TokenGrant {
   }
 
   /**
-   * Returns the authorization code of an allowed request. Throws if the request was denied, ended
-   * by an operator or used before, or if the code has expired.
+   * Returns the code of an allowed request. Throws if the request was denied or ended, or if the
+   * code was used or has expired.
    */
   async #codeOf(request: DeviceRequest, now: number): Promise<AuthorizationCode> {
     const { outcome, granted } = request;
@@ -109,7 +107,7 @@ class DeviceCodeGrant implements TokenGrant {
     return code;
   }
 
-  /** Returns those scopes that the user still has the permissions for. Throws if there are none. */
+  /** Returns the scopes that the user still has permissions for. Throws without any. */
   async #held(
     { family }: AuthorizationCode,
     inForce: readonly string[],

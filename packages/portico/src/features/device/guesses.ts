@@ -1,11 +1,11 @@
 import type { Visitor } from '../../host/accounts.ts';
 import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
 
-/** How many wrong codes a user can send in a quarter of an hour before they must wait. */
+/** Wrong codes in a quarter of an hour before a user must wait. */
 const FREE = 10;
 /**
- * Replaces the random numbers of `FailedAttempts`, so that a user who must wait can never try
- * early. This is safe, because users can slow down only themselves.
+ * Replaces the random numbers of `FailedAttempts`. A user who must wait can never try early. Users
+ * can slow down only themselves, so this is safe.
  */
 const NEVER = () => 1;
 
@@ -13,12 +13,11 @@ const NEVER = () => 1;
 export class Guesses {
   readonly #attempts: FailedAttempts;
 
-  /** `clock` returns the current time in milliseconds since 1970. */
   constructor(clock: () => number) {
     this.#attempts = new FailedAttempts(clock, NEVER);
   }
 
-  /** Calls `find`, unless this user must wait. If `find` returns null, counts a wrong code. */
+  /** Calls `find`, unless this user must wait. Counts a wrong code if `find` returns null. */
   attempt<T>({ user }: Visitor, find: () => Promise<T | null>): Promise<Attempt<T>> {
     const { provider, id } = user.reference;
     return this.#attempts.attempt([{ key: JSON.stringify([provider, id]), free: FREE }], find);

@@ -15,9 +15,8 @@ declare module '../../store/pruning.ts' {
   }
 }
 
-/** The maximum number of device requests that one batch removes or ends. */
 const BATCH = 100;
-/** How long the server keeps expired requests, in milliseconds. */
+/** How long expired requests are kept, in milliseconds. */
 const MARGIN = 3_600_000;
 
 /** Lets devices without a browser request access (RFC 8628). */
@@ -65,7 +64,7 @@ export const device = defineFeature({
       },
     };
     // A client with a security profile cannot use the device grant. If every client has the
-    // profile, do not offer the grant at all.
+    // profile, do not offer it.
     if (profiles.servers !== null) return stored;
     return {
       ...stored,

@@ -36,5 +36,4 @@ const codes: Migration = {
   },
 };
 
-/** The migrations of this feature's table, in order. */
 export const deviceMigrations: readonly Migration[] = [codes];

@@ -23,7 +23,6 @@ const ANSWER = {
   interval: SECONDS,
 } as const;
 
-/** The OpenAPI description of `POST /oauth/device_authorization`. */
 export const deviceAuthorizationOperations: Operations = {
   post: {
     summary: 'Get codes for a device without a browser.',
@@ -42,7 +41,6 @@ const PAGE = {
   401: pageErrorAnswer('The request has an `Authorization` header, which browsers do not send.'),
 } as const;
 
-/** The OpenAPI description of `GET /oauth/device`. */
 export const devicePageOperations: Operations = {
   get: {
     summary: 'Enter the code of a device. A browser opens this URL.',
@@ -51,7 +49,6 @@ export const devicePageOperations: Operations = {
   },
 };
 
-/** The OpenAPI description of `POST /oauth/device`. */
 export const answerDeviceOperations: Operations = {
   post: {
     summary: 'Send the code of a device, or answer its request.',

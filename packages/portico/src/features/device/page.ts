@@ -22,25 +22,23 @@ import { deviceQuestion } from './question.ts';
 import { LONGEST_TYPED, readUserCode, shownUserCode } from './user-code.ts';
 import type { DeviceView } from './view.ts';
 
-/** The path of the page where users enter device codes, below `base_path`. */
+/** Below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
 
 /** The name of this page in error messages. */
 const PLACE = 'The page for device codes';
 
-/** The reason why the server did not accept a code. */
 type Problem = 'mistyped' | 'unknown' | 'slowed';
 
 /**
- * The page where a signed-in user enters the code of a device and answers its request (RFC 8628
- * section 3.3).
+ * A signed-in user enters the code of a device here and answers its request (RFC 8628 section 3.3).
  */
 export class VerificationPage {
   readonly #server: Server;
   readonly #parts: Parts;
   readonly #approvals: Approvals;
   readonly #guesses: Guesses;
-  /** The path of the page, as browsers request it. */
+  /** As browsers request it. */
   readonly #path: string;
 
   constructor(server: Server, parts: Parts, codes: DeviceCodes) {
@@ -52,8 +50,8 @@ export class VerificationPage {
   }
 
   /**
-   * Handles GET. Shows the form that asks for the code. If the link contains a code, the form is
-   * filled in with it, but the server does not look up the code yet.
+   * Handles GET. Shows the form for the code. A code in the link fills in the form, but the server
+   * does not look it up yet.
    */
   async show(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
@@ -102,7 +100,6 @@ export class VerificationPage {
     return this.#askForCode(visitor, typed, { problem: 'slowed', retryAfter });
   }
 
-  /** Shows the page that asks for the code. */
   async #askForCode(
     visitor: Visitor,
     typed: string,
@@ -127,10 +124,6 @@ export class VerificationPage {
     return { ...reply, headers, refused: refusalOf(problem) };
   }
 
-  /**
-   * Shows the request to the user: the client, the scopes, the IP address of the device, and when
-   * the device sent the request.
-   */
   async #ask(visitor: Visitor, userCode: string, open: OpenRequest): Promise<Reply> {
     const { client, scopes } = open;
     noteClient(visitor.request, client.id);
@@ -173,8 +166,8 @@ export class VerificationPage {
   }
 
   /**
-   * Signs the user out, so that another user can sign in. If the form contains a code, the page
-   * shows this code again after sign-in.
+   * Signs the user out, so another user can sign in. The page then shows the code in the form
+   * again.
    */
   async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
     const { host, config } = this.#server;
@@ -208,7 +201,7 @@ export class VerificationPage {
     });
   }
 
-  /** Shows a message with a link. If `link` is missing, the link leads to the start page. */
+  /** Without `link`, the page links to the start page. */
   #message({ request }: Visitor, key: PageKey, link?: MessagePage['link']): Promise<Reply> {
     const { config, paths } = this.#server;
     const values = { server: config.name };
@@ -227,7 +220,7 @@ export class VerificationPage {
     );
   }
 
-  /** Returns the URL of the sign-in page. After sign-in, the browser comes back to this page. */
+  /** After sign-in, the browser comes back to this page. */
   #signInUrl(request: Request, userCode: string | null): string {
     const { speaking, host } = this.#server;
     const back = speaking.withWish(request, this.#returnPath(userCode));
@@ -245,7 +238,7 @@ const PROBLEMS = {
   slowed: { key: 'device.slowed', status: 429, detail: 'this person sent too many wrong codes' },
 } as const;
 
-/** Returns the error that is logged if the server does not accept a code. */
+/** The error for the log if the server does not accept a code. */
 function refusalOf(problem: Problem): AuthorizationPageError {
   const { key, detail } = PROBLEMS[problem];
   const text = { title: { key: 'device.page' }, message: { key } } as const;
@@ -260,8 +253,8 @@ function notOpen(): AuthorizationPageError {
 }
 
 /**
- * Returns the consent request that this form answers. The token in the form begins with the id of
- * that request. Throws if the token is not valid.
+ * Returns the consent request that this form answers. Its id is at the start of the token. Throws
+ * if the token is not valid.
  */
 function requireQuestion(form: Parameters, visitor: Visitor, userCode: string): AnsweredQuestion {
   const scope = form.get('scope') ?? '';
@@ -281,10 +274,7 @@ function codeForm({ user }: Visitor): readonly string[] {
   return ['oauth/device', provider, id];
 }
 
-/**
- * Returns the values that the CSRF token of the answer form is bound to: the code, the scopes, the
- * user and the consent request.
- */
+/** Returns the values that the CSRF token of the answer form is bound to. */
 function answerForm(
   { user }: Visitor,
   userCode: string,

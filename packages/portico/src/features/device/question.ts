@@ -7,7 +7,6 @@ import type { Words } from '../../pages/words.ts';
 import type { OpenRequest } from './approvals.ts';
 import type { DeviceQuestion } from './view.ts';
 
-/** Returns the data that the device page needs to ask for consent. */
 export function deviceQuestion(
   { request, client, scopes }: OpenRequest,
   { config, scopes: catalog, resources, scopeHeadings: headings, clock }: Server,

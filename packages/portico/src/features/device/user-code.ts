@@ -1,23 +1,14 @@
 import { randomInt } from 'node:crypto';
 
-/**
- * The characters that a user code can contain (RFC 8628 section 6.1). They are consonants, so no
- * code is a word. Codes contain no digits, and none of the vowels O and I, which look like digits.
- */
+/** Only consonants, so no code is a word (RFC 8628 section 6.1). O and I would look like digits. */
 const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
-/**
- * The number of random characters in a user code. With 8 characters, there are 20^8 codes, which is
- * about 2^34.6.
- */
+/** 8 random characters give 20^8 codes, about 2^34.6. */
 const RANDOM_LENGTH = 8;
 const GROUP = 3;
-/**
- * The weights for computing the check character. No weight shares a factor with 20, so a single
- * wrong character always changes the result.
- */
+/** No weight shares a factor with 20, so a single wrong character always changes the result. */
 const WEIGHTS = [1, 3, 7, 9, 11, 13, 17, 19];
 
-/** Returns a new user code, including its check character but without separators. */
+/** The code has a check character and no separators. */
 export function newUserCode(): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () =>
     ALPHABET.charAt(randomInt(ALPHABET.length)),
@@ -25,14 +16,14 @@ export function newUserCode(): string {
   return `${random.join('')}${checkCharacter(random)}`;
 }
 
-/** Returns the code in groups, as devices and pages show it, for example `BCD-FGH-JKL`. */
+/** As devices and pages show it, for example `BCD-FGH-JKL`. */
 export function shownUserCode(code: string): string {
   return (code.match(new RegExp(`.{${GROUP}}`, 'g')) ?? []).join('-');
 }
 
 /**
- * Returns the code that a user has typed, without separators. Ignores case, spaces and punctuation.
- * Returns null if the text cannot be a code, for example because a character is wrong or missing.
+ * Returns the typed code without separators. Ignores case, spaces and punctuation. Returns null if
+ * the text cannot be a code, for example if a character is wrong or missing.
  */
 export function readUserCode(typed: string): string | null {
   if (typed.length > LONGEST_TYPED) return null;
@@ -48,8 +39,8 @@ export function readUserCode(typed: string): string | null {
 }
 
 /**
- * The maximum length of text that a user types as a code, in characters. Longer text cannot be a
- * code and takes long to normalize. If the text is longer, the page shows only its beginning again.
+ * In characters. Longer text cannot be a code and takes long to normalize. The page then shows only
+ * its beginning again.
  */
 export const LONGEST_TYPED = 40;
 const SEPARATOR = /[\p{P}\p{Z}\s]/u;

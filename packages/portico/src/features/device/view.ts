@@ -17,7 +17,7 @@ export interface DeviceView {
   /** The code that the user typed or that the link contains. Empty if there is no code. */
   readonly userCode: string;
   /**
-   * Whether the code comes from a link. If so, the user does not type the code but compares it with
+   * True if the code comes from a link. If so, the user does not type the code but compares it with
    * the code on the device.
    */
   readonly isFromLink: boolean;
@@ -31,7 +31,7 @@ export interface DeviceView {
 export interface DeviceQuestion extends ShownLook {
   /** The client's name. */
   readonly clientName: string;
-  /** Whether the client's name looks like the server's name. */
+  /** True if the client's name looks like the server's name. */
   readonly namedLikeServer: boolean;
   /** The scopes that the user can allow, grouped under headings. */
   readonly groups: readonly ShownScopeGroup[];

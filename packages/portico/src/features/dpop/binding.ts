@@ -7,10 +7,7 @@ import { boundScopes, type DpopMode } from './demands.ts';
 import { readProof, requireAlgorithm, type Dpop } from './dpop.ts';
 import { ResourceProofs } from './resource-proofs.ts';
 
-/**
- * Returns the algorithms that can sign proofs. If `allowed` is not null, returns only those that it
- * contains.
- */
+/** Returns the algorithms for proofs. If `allowed` is not null, returns only those in it. */
 export function proofAlgorithms(allowed: readonly string[] | null): readonly string[] {
   return VERIFIED_ALGORITHMS.filter((each) => allowed?.includes(each) ?? true);
 }
@@ -18,10 +15,7 @@ export function proofAlgorithms(allowed: readonly string[] | null): readonly str
 /** Binds tokens to keys with DPoP. Used unless `oauth_server:dpop` is `off`. */
 export class DpopBinding implements KeyBinding {
   readonly offer: KeyBinding['offer'];
-  /**
-   * The name of the authorization request parameter that contains the key's thumbprint (RFC 9449
-   * section 10).
-   */
+  /** The request parameter with the key's thumbprint (RFC 9449 section 10). */
   readonly parameter = 'dpop_jkt';
   readonly scopes: ReadonlySet<string>;
   readonly #server: Server;
@@ -57,7 +51,7 @@ export class DpopBinding implements KeyBinding {
     return nonce === null ? {} : { 'DPoP-Nonce': nonce };
   }
 
-  /** Returns the content of the claim `cnf` for a bound token (RFC 9449 section 6.2). */
+  /** The claim `cnf` (RFC 9449 section 6.2). */
   confirmation(thumbprint: string) {
     return { jkt: thumbprint };
   }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { trueOrFalse } from '../../config.ts';
 
-/** The schema of the settings that DPoP adds to `oauth_server`. */
 export const dpopShape = {
   dpop: z
     .enum(['off', 'accept', 'require'], { error: 'must be "off", "accept" or "require"' })
@@ -9,7 +8,6 @@ export const dpopShape = {
   dpop_nonces: trueOrFalse.optional(),
 };
 
-/** The schema of the setting that DPoP adds to a scope. */
 export const dpopScopeShape = {
   dpop: trueOrFalse.optional(),
 };

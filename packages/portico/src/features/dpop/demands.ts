@@ -3,18 +3,14 @@ import type { ClientDemands } from '../../store/client-demands.ts';
 import type { DpopConfig } from './config.ts';
 import { DpopError } from './errors.ts';
 
-/** The mode of DPoP, as in `oauth_server:dpop`. */
+/** As in `oauth_server:dpop`. */
 export type DpopMode = NonNullable<DpopConfig['dpop']>;
 
-/**
- * The scopes in the configuration, as in `oauth_server:scopes`. Each scope can require a bound
- * token.
- */
+/** As in `oauth_server:scopes`. Each scope can require a bound token. */
 export type BindableScopes = Readonly<
   Record<string, string | { readonly dpop?: boolean | undefined }>
 >;
 
-/** Returns the scopes that require a bound token. */
 export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
   const bound = Object.entries(scopes).filter(
     ([, scope]) => typeof scope === 'object' && scope.dpop === true,
@@ -22,10 +18,7 @@ export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
   return new Set(bound.map(([name]) => name));
 }
 
-/**
- * Returns a problem for each setting that needs DPoP, if DPoP is off. Such a setting is
- * `dpop_nonces`, or a scope that requires a bound token.
- */
+/** If DPoP is off, returns a problem for each setting that needs it. */
 export function dpopProblems({
   dpop = 'off',
   dpop_nonces: nonces = false,
@@ -42,10 +35,7 @@ export function dpopProblems({
   ];
 }
 
-/**
- * Decides which tokens must be bound to a key, because the server, the client or a scope requires
- * it.
- */
+/** The server, the client or a scope can require a bound token. */
 export class BindingDemands {
   readonly #mode: DpopMode;
   readonly #bound: ReadonlySet<string>;
@@ -57,17 +47,17 @@ export class BindingDemands {
   }
 
   /**
-   * Throws if this client cannot get a token with these scopes. `thumbprint` identifies the key
-   * that the token is bound to. It is null for a token that is not bound.
+   * Throws if this client cannot get a token with these scopes. `thumbprint` is null for a token
+   * that is not bound.
    */
   require(client: ClientDemands, named: readonly string[], thumbprint: string | null): void {
-    // If DPoP is off, another feature has bound the token to this key. In that case, the
-    // requirements for DPoP are still not met.
+    // If DPoP is off, another feature has bound the token to this key. The requirements for DPoP
+    // are then not met.
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // An operator has turned DPoP off since the client began to require it. A token that is not
-    // bound would be less safe than the client expects.
+    // An operator turned DPoP off after the client began to require it. An unbound token would be
+    // less safe than the client expects.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',

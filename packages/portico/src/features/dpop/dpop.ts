@@ -4,15 +4,12 @@ import type { Server } from '../../server.ts';
 import { DpopError } from './errors.ts';
 import type { DpopNonces } from './nonces.ts';
 
-/** A proof, together with the request that it must match. */
+/** A proof and the request that it must match. */
 export interface ProofRequest {
-  /**
-   * The value of the `DPoP` header. Several headers are joined with commas. Null if the request has
-   * no such header.
-   */
+  /** The value of the `DPoP` header, or null. Several headers are joined with commas. */
   readonly proof: string | null;
   readonly method: string;
-  /** The public URL that the client requested, before a proxy changed it. */
+  /** The public URL, before a proxy changed it. */
   readonly url: string;
 }
 
@@ -21,9 +18,7 @@ export function readProof({ headers, method }: Request, url: string): ProofReque
   return { proof: headers.get('dpop'), method, url };
 }
 
-/**
- * Checks whether a client has its key (RFC 9449), both at the server's endpoints and at resources.
- */
+/** Checks that a client has its key (RFC 9449), at the server's endpoints and at resources. */
 export class Dpop {
   readonly #server: Server;
   readonly #nonces: DpopNonces | null;
@@ -35,9 +30,9 @@ export class Dpop {
   }
 
   /**
-   * Checks the proof in a request, and the proof's nonce if nonces are required. Writes nothing, so
-   * call `claim` before you act on the proof. Returns null if the request contains no proof. Throws
-   * a DpopError if the proof is not valid.
+   * Checks the proof, and its nonce if nonces are required. Writes nothing, so call `claim` before
+   * you act on the proof. Returns null without a proof. Throws a DpopError if the proof is not
+   * valid.
    */
   async check(
     { proof: text, method, url }: ProofRequest,
@@ -59,26 +54,23 @@ export class Dpop {
   }
 
   /**
-   * Marks the proof as used in the store, until the proof expires. Throws a DpopError if this or
-   * another process has already marked it as used.
+   * Marks the proof as used until it expires. Throws a DpopError if this or another process already
+   * did.
    */
   async claim({ thumbprint, jti, expiresAt }: DpopProof): Promise<void> {
     if (await this.#server.singleUses.claim('proof', [thumbprint, jti], expiresAt)) return;
     throw new DpopError('invalid_dpop_proof', 'DPoP proof refused: it was used before');
   }
 
-  /**
-   * Returns the value for the `DPoP-Nonce` header of a response. Returns null if nonces are not
-   * required.
-   */
+  /** Returns the value for the `DPoP-Nonce` header, or null if nonces are not required. */
   async nonce(): Promise<string | null> {
     return this.#nonces?.current() ?? null;
   }
 }
 
 /**
- * Throws a DpopError if `allowed` does not contain the proof's algorithm, for example because a
- * security profile forbids it.
+ * Throws a DpopError if `allowed` does not contain the proof's algorithm. For example, a security
+ * profile forbids it.
  */
 export function requireAlgorithm({ algorithm }: DpopProof, allowed: readonly string[]): void {
   if (allowed.includes(algorithm)) return;

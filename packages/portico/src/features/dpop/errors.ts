@@ -24,14 +24,10 @@ export const RESOURCE_MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   use_dpop_nonce: 'The DPoP proof needs the nonce of this response.',
 };
 
-/**
- * Thrown if a DPoP proof (RFC 9449) is missing, is not valid, or lacks a nonce from this server.
- */
+/** A DPoP proof (RFC 9449) is missing, is not valid, or lacks a nonce from this server. */
 export class DpopError extends KeyProofError {
   declare readonly code: DpopErrorCode;
-  /**
-   * The nonce that the next proof must contain. Null unless the nonce is missing or not accepted.
-   */
+  /** The nonce for the next proof. Null unless the nonce is missing or not accepted. */
   readonly nonce: string | null;
 
   constructor(code: DpopErrorCode, detail: string, nonce: string | null = null) {

@@ -1,25 +1,23 @@
 import { CLOCKS_DIFFER, type Sealer } from '../../server.ts';
 
 /**
- * The lifetimes of a nonce, in milliseconds:
- *
- * - `HANDED_OUT`: how long the server continues to send the same nonce to clients.
- * - `GOOD`: how long the server accepts a nonce.
+ * In milliseconds: how long the server sends the same nonce (`HANDED_OUT`), and how long it accepts
+ * a nonce (`GOOD`).
  */
 const HANDED_OUT = 30_000;
 const GOOD = 180_000;
 
 /**
- * The purpose for which nonces are encrypted. It is not a valid cookie name, so the server never
- * accepts an encrypted cookie as a nonce.
+ * The purpose of the encryption. It is not a valid cookie name, so an encrypted cookie is never a
+ * nonce.
  */
 const NAME = '; dpop nonce';
 
 /**
- * Issues and checks nonces for DPoP proofs if `oauth_server:dpop_nonces` is on (RFC 9449 section
- * 8). A nonce is the encrypted time at which it was created. Every process of the installation can
- * create and decrypt nonces, so the server does not store them. If a client sends no nonce or an
- * old one, the server sends a new nonce, and the client repeats its request.
+ * Issues and checks nonces for DPoP proofs (RFC 9449 section 8). A nonce is the encrypted time at
+ * which it was created. All processes of the installation can decrypt it, so the server does not
+ * store it. After a missing or an old nonce, the server sends a new one, and the client repeats its
+ * request.
  */
 export class DpopNonces {
   readonly #sealer: Sealer;
@@ -31,7 +29,6 @@ export class DpopNonces {
     this.#clock = clock;
   }
 
-  /** Returns the nonce to send in the `DPoP-Nonce` header. */
   async current(): Promise<string> {
     const now = this.#clock();
     const age = now - this.#latest.madeAt;
@@ -40,7 +37,7 @@ export class DpopNonces {
     return this.#latest.nonce;
   }
 
-  /** Whether this installation created the nonce, and recently enough. */
+  /** Returns true if this installation created the nonce recently enough. */
   async isGood(nonce: string): Promise<boolean> {
     const latest = this.#latest;
     const madeAt =

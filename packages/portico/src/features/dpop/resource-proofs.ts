@@ -8,18 +8,18 @@ import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 
 /**
  * The proof in a request that a server has already marked as used. A server may check the same
- * request several times, but must mark its proof as used only once.
+ * request several times, but must mark its proof as used once.
  */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
 /**
- * Checks the proof that a request with a bound access token must contain. The proof must be signed
- * by the token's key, and it must match this exact request (RFC 9449 section 7).
+ * Checks the proof in a request with a bound access token. The token's key must have signed it for
+ * this exact request (RFC 9449 section 7).
  */
 export class ResourceProofs {
   readonly #server: Server;
   readonly #dpop: Dpop;
-  /** The start of the path that a proxy removes from requests. */
+  /** The start of the path that a proxy removes. */
   readonly #removed: string;
 
   constructor(server: Server, dpop: Dpop) {
@@ -30,8 +30,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns null if the request proves that the client has the key, and the proof was not used
-   * before. Otherwise returns the reason for the refusal. `asked` returns the request to check.
+   * Returns null if the request proves that the client has the key and the proof is new. Otherwise,
+   * returns the reason for the refusal. `asked` returns the request to check.
    */
   async refusal(
     asked: (() => Request) | undefined,
@@ -51,10 +51,7 @@ export class ResourceProofs {
     }
   }
 
-  /**
-   * Checks the proof in the request. Marks it as used only after all other checks, so that a
-   * rejected request does not use up the proof.
-   */
+  /** Marks the proof as used after all other checks, so a rejected request does not use it up. */
   async #judge(
     request: Request,
     token: string,
@@ -83,9 +80,9 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns the public URL of the request, without relying on the `Host` header. Returns null if a
-   * URL parser would change the request target. In that case, the application's router could see a
-   * different path from the one that the proof was checked for.
+   * Returns the public URL of the request, without the `Host` header. Returns null if a URL parser
+   * would change the request target. The application's router could then see another path than the
+   * one in the proof.
    */
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');

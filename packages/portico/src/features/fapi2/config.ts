@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** The schema of the setting that the FAPI 2.0 profile adds to `oauth_server`. */
 export const fapi2Shape = {
   profile: z
     .literal('fapi2', { error: 'must be "fapi2". To use no profile, remove the setting' })
@@ -17,8 +16,8 @@ export interface Fapi2Config {
 }
 
 /**
- * Adds the algorithms that the profile allows for ID tokens to the TypeScript types, even if no
- * feature signs with these algorithms.
+ * Adds the profile's ID token algorithms to the TypeScript types, even if no feature signs with
+ * them.
  */
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {

@@ -3,17 +3,16 @@ import type { ClientMetadata } from '../../store/client.ts';
 
 /**
  * The requirements of the FAPI 2.0 Security Profile (final, February 2025) for an authorization
- * server, in Portico's words. Each entry tells when Portico meets the requirement. Tests compare
- * this table with the documentation pages about conformance and the profile.
+ * server, and when Portico meets them. Tests compare this table with the documentation.
  */
 
-/** The `oauth_server` settings whose values the profile restricts. */
+/** The settings that the profile restricts. */
 export interface ProfiledSwitches {
   readonly private_key_jwt?: boolean | undefined;
   readonly dpop?: Switch | undefined;
   readonly pushed_authorization_requests?: Switch | undefined;
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
-  /** The lifetime of an authorization code, in seconds. */
+  /** In seconds. */
   readonly code_ttl: number;
   /** The other issuers whose assertions the server accepts. */
   readonly trusted_issuers?: Readonly<Record<string, ProfiledIssuer>> | undefined;
@@ -28,12 +27,9 @@ interface ProfiledIssuer {
 type Switch = 'off' | 'accept' | 'require';
 
 export interface ProfileRule {
-  /** The section of the profile, followed by the number of the requirement in that section. */
+  /** The section of the profile and the number of the requirement. */
   readonly id: string;
-  /**
-   * The text of the requirement, which continues the sentence "An authorization server of the
-   * profile …".
-   */
+  /** Continues the sentence "An authorization server of the profile …". */
   readonly says: string;
   /**
    * When Portico meets the requirement.
@@ -45,36 +41,31 @@ export interface ProfileRule {
    */
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
   /**
-   * Returns the problem with the configuration if the profile applies to the whole server. Returns
-   * null if there is no problem.
+   * Returns the problem with the configuration if the profile applies to the whole server, or null.
    */
   readonly server?: (switches: ProfiledSwitches) => ConfigurationProblem | null;
   /**
-   * Returns the setting that an operator must turn on before a client can use the profile. Returns
-   * null if it is already on.
+   * Returns the setting that must be on before a client can use the profile. Returns null if it is
+   * on.
    */
   readonly needs?: (switches: ProfiledSwitches) => string | null;
   /**
-   * Returns the reason why a client cannot use the profile. Returns null if it can. Portico checks
-   * this at every request of the client.
+   * Returns why a client cannot use the profile, or null. Checked at every request of the client.
    */
   readonly client?: (client: ClientMetadata) => string | null;
-  /**
-   * Does the same as `client`, but Portico checks this only when the client is registered or
-   * changed.
-   */
+  /** Like `client`, but checked only when the client is registered or changed. */
   readonly registration?: (client: ClientMetadata) => string | null;
 }
 
-/** The maximum lifetime of an authorization code, in seconds. */
+/** In seconds. */
 export const LONGEST_CODE = 60;
-/** The maximum time by which `iat` and `nbf` may be in the future, in seconds. */
+/** How far `iat` and `nbf` may be in the future, in seconds. */
 export const LONGEST_AHEAD = 60;
-/** The server must accept an `iat` or `nbf` that is up to this many seconds in the future. */
+/** The server must accept an `iat` or `nbf` that is this far in the future, in seconds. */
 export const LEAST_AHEAD = 10;
 /**
- * The algorithms that the profile allows for signing ID tokens, assertions and DPoP proofs. RS256
- * is not allowed. `Ed25519` is the name that RFC 9864 gives to EdDSA with that curve.
+ * For ID tokens, assertions and DPoP proofs. RS256 is not allowed. RFC 9864 calls EdDSA with that
+ * curve `Ed25519`.
  */
 export const PROFILED_ALGORITHMS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
 const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?:[:/?]|$)/;
@@ -310,9 +301,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
 ];
 
 /**
- * Returns the reason why a client cannot use the profile. Returns null if it can. `when` selects
- * the rules to check: those for every request of the client, or those for its registration and
- * changes to it.
+ * Returns why a client cannot use the profile, or null. `when`: at every request, or at
+ * registration and changes.
  */
 export function clientProblem(
   client: ClientMetadata,
@@ -325,7 +315,7 @@ export function clientProblem(
   return null;
 }
 
-/** Whether a stored key set contains a key that the profile allows. */
+/** Returns true if a stored key set contains a key that the profile allows. */
 function hasProfiledKey(jwks: string): boolean {
   const { keys } = JSON.parse(jwks) as { readonly keys: readonly { readonly alg?: string }[] };
   return keys.some(({ alg }) => alg === undefined || PROFILED_ALGORITHMS.includes(alg));

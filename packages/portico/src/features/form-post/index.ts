@@ -2,10 +2,7 @@ import { defineFeature } from '../../feature.ts';
 import { formPostShape } from './config.ts';
 import { FormPostMode } from './mode.ts';
 
-/**
- * Makes browsers post responses to the client, if the client requests it (OAuth 2.0 Form Post
- * Response Mode).
- */
+/** A client can request that browsers post its responses (OAuth 2.0 Form Post Response Mode). */
 export const formPost = defineFeature({
   name: 'form_post',
   config: formPostShape,

@@ -9,19 +9,16 @@ import { told } from '../../pages/words.ts';
 import { formPage, SUBMIT_HASH } from './page.ts';
 
 /**
- * Matches an origin that can be named in a content security policy. IPv6 addresses do not match.
- * Hosts with characters that would end a source or a directive in the policy do not match either.
+ * Matches an origin that a content security policy can name. Does not match IPv6 addresses, or
+ * hosts with characters that end a source or a directive.
  */
 const NAMEABLE_ORIGIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
-/**
- * Matches line breaks and NUL, which browsers change when they send a form. No client needs these
- * characters in its state.
- */
+/** Browsers change these characters in a form. No client needs them in its state. */
 const CHANGED_BY_FORMS = /[\0\r\n]/;
 
 /**
- * Sends the response in a form that the browser posts to the client (OAuth 2.0 Form Post Response
- * Mode section 2).
+ * Sends the response in a form that the browser posts (OAuth 2.0 Form Post Response Mode section
+ * 2).
  */
 export class FormPostMode implements SendingMode {
   readonly name = 'form_post';
@@ -43,8 +40,8 @@ export class FormPostMode implements SendingMode {
   }
 
   /**
-   * Returns the page with the form. By default, a script posts the form. If the page asks the user
-   * to confirm, or if the browser does not run scripts, the user must click the button.
+   * By default, a script posts the form. If the page asks the user to confirm, or the browser runs
+   * no scripts, the user clicks the button.
    */
   async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
     const words = await this.#speaking.of(request);

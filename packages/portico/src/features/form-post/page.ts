@@ -3,12 +3,12 @@ import { escapeHtml } from '../../pages/markup.ts';
 import type { Words } from '../../pages/words.ts';
 
 /**
- * The only script on the page. Its text never changes, so the content security policy can allow the
- * script by its hash.
+ * The only script on the page. Its text never changes, so a hash allows it in the content security
+ * policy.
  */
 const SUBMIT_SCRIPT = 'document.forms[0].submit();';
 
-/** The hash of the script, for the content security policy. */
+/** For the content security policy. */
 export const SUBMIT_HASH = `sha256-${createHash('sha256').update(SUBMIT_SCRIPT).digest('base64')}`;
 
 const STYLES = `
@@ -18,23 +18,21 @@ const STYLES = `
   button { font: inherit; min-height: 2.75rem; padding: 0.5rem 1.5rem; cursor: pointer; }
 `;
 
-/** The content of the page with the form. */
 export interface FormPage {
   readonly words: Words;
-  /** The nonce for the page's styles. */
+  /** For the page's styles. */
   readonly nonce: string;
   /** The URL that the form is posted to. */
   readonly action: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly title: string;
   readonly message: string;
-  /** The text on the button. */
   readonly button: string;
-  /** Whether a script posts the form without a click. */
+  /** True if a script posts the form without a click. */
   readonly submits: boolean;
 }
 
-/** Returns the page as HTML. Escapes every value. */
+/** Escapes every value. */
 export function formPage(page: FormPage): string {
   const { words, nonce, action, parameters, title, message, button, submits } = page;
   const inputs = Object.entries(parameters).map(

@@ -6,8 +6,8 @@ import { writeNothing } from '../../store/write-nothing.ts';
 import type { HealthCheck, HealthPart } from './health.ts';
 
 /**
- * Returns the checks for a readiness probe. Together, they run a few short database statements and
- * list the files in the key directory.
+ * The checks for a readiness probe. They run a few short database statements and list the files in
+ * the key directory.
  */
 export function healthChecks({
   database,
@@ -16,10 +16,7 @@ export function healthChecks({
   migrations,
 }: Server): Readonly<Record<HealthPart, HealthCheck>> {
   let asked: Promise<readonly string[]> | null = null;
-  /**
-   * Returns the missing migrations. Checks that run at the same time share one read. Rejects if the
-   * store does not respond.
-   */
+  /** Checks that run at the same time share one read. Rejects if the store does not respond. */
   function pending(): Promise<readonly string[]> {
     asked ??= migrations()
       .then((states) => pendingSteps(states))
@@ -29,7 +26,7 @@ export function healthChecks({
 
   return {
     async store() {
-      // Do not test a write if tables are missing. The schema check reports missing tables.
+      // Without tables, do not test a write. The schema check reports missing tables.
       if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },
@@ -43,8 +40,8 @@ export function healthChecks({
     },
     async key() {
       const published = await keys.published().catch((error: unknown) => {
-        // If there is no key, the key ring asks the store whether any authorization includes
-        // `openid`. So this error can come from the store.
+        // Without a key, the key ring asks the store for authorizations with `openid`. So this
+        // error can come from the store.
         if (!(error instanceof KeysLostError) && database.isUnavailable(error)) return null;
         throw error;
       });

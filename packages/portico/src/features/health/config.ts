@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { basePathProblems } from '../../http/base-path.ts';
 
-/** The default paths of the liveness probe and the readiness probe. */
 export const [LIVE, READY] = ['/health/live', '/health/ready'] as const;
 
 const healthPath = z.union([
@@ -13,9 +12,8 @@ const healthPath = z.union([
 ]);
 
 /**
- * Returns the reason why a probe cannot have this path. Returns null if it can. An empty path is
- * not valid, because it would match the whole application. A path below `/oauth`, or one that can
- * be written in more than one way, is not valid either.
+ * Returns why a probe cannot have this path, or null. An empty path would match the whole
+ * application. The path must not be below `/oauth`, or have more than one spelling.
  */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; to turn this probe off, set it to false';
@@ -43,7 +41,6 @@ const health = z.union(
   },
 );
 
-/** The schema of the setting that the health probes add to `oauth_server`. */
 export const healthShape = { health: health.optional() };
 
 export interface HealthConfig {

@@ -9,20 +9,16 @@ import {
 import type { Health } from './health.ts';
 import type { HealthPaths } from './paths.ts';
 
-/** The name of the endpoint for the readiness probe. */
 export const READY = 'oauth_server_ready';
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
-/**
- * Returns the endpoints of the probes with these paths. The endpoints read neither a session nor
- * cookies.
- */
+/** The endpoints read neither a session nor cookies. */
 export function healthEndpoints(health: Health, paths: HealthPaths): readonly Endpoint[] {
-  /** Responds without checking anything, because any response shows that the process is running. */
+  /** Checks nothing: any response shows that the process runs. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
   /**
-   * Responds with 200 if the process can receive requests, and with 503 if it cannot. The body
+   * Responds with 200 if the process can receive requests, and with 503 otherwise. The body
    * contains the states of the store, the schema and the key.
    */
   async function ready(): Promise<Reply> {

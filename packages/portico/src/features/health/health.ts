@@ -1,46 +1,41 @@
 import type { Log } from '@portico/sql';
 
 /**
- * The parts that a server needs to handle requests: its store, its schema, and a signing key if a
- * client needs one.
+ * What a server needs to handle requests: its store, its schema, and a signing key if a client
+ * needs one.
  */
 export type HealthPart = 'store' | 'schema' | 'key';
 
-/**
- * The state of a part. If the store does not respond, the state of other parts can be `unknown`.
- */
+/** If the store does not respond, the state of other parts can be `unknown`. */
 export type HealthState = 'ok' | 'failing' | 'unknown';
 
 /** The result of a readiness probe. */
 export interface Readiness {
-  /**
-   * Whether the process can receive requests. `stopping` means that the process has received the
-   * signal to stop. In that case, the server checks nothing.
-   */
+  /** `stopping`: the process received the signal to stop, and the server checks nothing. */
   readonly status: 'ready' | 'not_ready' | 'stopping';
   /**
-   * The state of each part, or empty if the process is stopping. The process is ready only if every
-   * part is `ok`. The reason why a part fails appears only in the log.
+   * The state of each part, or empty if the process is stopping. All parts of a ready process are
+   * `ok`. Only the log contains the reason of a failure.
    */
   readonly checks: Readonly<Partial<Record<HealthPart, HealthState>>>;
 }
 
 /**
- * Checks one part. Resolves to true if the part works, and to false if its state is unknown. If the
- * part fails, rejects with the reason.
+ * Resolves to true if the part works, and to false if its state is unknown. Rejects with the reason
+ * if the part fails.
  */
 export type HealthCheck = () => Promise<boolean>;
 
-/** How long the server reuses the result of the checks, in milliseconds. */
+/** How long the server reuses the result, in milliseconds. */
 const HOLDS = 1000;
 /** How long all checks together may take, in milliseconds. */
 const LONGEST = 2000;
 
 interface Found {
   readonly state: HealthState;
-  /** The reason why the check failed, or null. */
+  /** Why the check failed, or null. */
   readonly reason: unknown;
-  /** Whether the check took too long. */
+  /** True if the check took too long. */
   readonly isLate?: boolean;
 }
 
@@ -48,8 +43,8 @@ const OK: Found = { state: 'ok', reason: null };
 const UNKNOWN: Found = { state: 'unknown', reason: null };
 
 /**
- * Runs the checks for readiness probes. Probes that arrive at the same time share one run of the
- * checks. Logs a line when the state of a part changes.
+ * Runs the checks for readiness probes. Probes at the same time share one run. Logs a line when the
+ * state of a part changes.
  */
 export class Health {
   readonly #checks: Readonly<Record<HealthPart, HealthCheck>>;
@@ -57,9 +52,7 @@ export class Health {
   readonly #log: Log;
   readonly #longest: number;
   readonly #failing = new Set<HealthPart>();
-  /**
-   * The checks that have not finished yet. Further probes wait for them and do not start new ones.
-   */
+  /** The checks that have not finished. Further probes wait for them. */
   readonly #looking = new Map<HealthPart, Promise<Found>>();
   #asked: Promise<Readiness> | null = null;
   #askedAt = 0;
@@ -78,13 +71,12 @@ export class Health {
   }
 
   /**
-   * Returns whether the server can receive requests now. The result can be up to one second old. If
-   * the store does not respond within two seconds, the result is `not_ready`. Never rejects.
+   * Returns the current state, up to one second old. The result is `not_ready` if the store does
+   * not respond within two seconds. Never rejects.
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // If the clock has been set back by a second or more, do not use the stored result, because its
-    // age is unknown.
+    // If the clock was set back, the age of the stored result is unknown.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();
@@ -92,8 +84,8 @@ export class Health {
   }
 
   /**
-   * Makes all later results `stopping`. Call this method when the process will soon exit but still
-   * handles requests.
+   * Makes all later results `stopping`. Call it when the process will soon exit but still handles
+   * requests.
    */
   stop(): void {
     this.#isStopping = true;
@@ -105,8 +97,8 @@ export class Health {
       parts.map(async (part) => [part, await this.#lookOnce(part)] as const),
     );
     const found = new Map(looked);
-    // If the store fails, its failure can be the reason why the schema check failed, or why another
-    // check took too long. So the states of these parts are unknown.
+    // A failing store can be the reason for a failing schema check or a late check. The states of
+    // these parts are then unknown.
     if (found.get('store')?.state === 'failing') {
       for (const [part, { state, isLate = false }] of found)
         if (part !== 'store' && (isLate || (part === 'schema' && state === 'failing')))
@@ -133,7 +125,7 @@ export class Health {
     }
   }
 
-  /** Logs a line when the part begins to fail or is ready again, not for each probe. */
+  /** Logs when the part begins to fail or is ready again, not for each probe. */
   #note(part: HealthPart, { state, reason }: Found): void {
     if (state === 'failing' && !this.#failing.has(part)) {
       this.#failing.add(part);

@@ -6,7 +6,7 @@ import { Health } from './health.ts';
 import { healthPaths } from './paths.ts';
 import { examineReadiness } from './public-readiness.ts';
 
-/** The name of the event that the kit emits when the process receives the signal to stop. */
+/** The kit emits this event when the process receives the signal to stop. */
 const STOPPING = 'stopping';
 
 declare module '../../authorization-server.ts' {
@@ -17,8 +17,8 @@ declare module '../../authorization-server.ts' {
 }
 
 /**
- * Adds two health probes. The liveness probe tells whether the process responds. The readiness
- * probe tells whether the process can receive requests.
+ * Adds a liveness probe, which tells that the process responds, and a readiness probe, which tells
+ * that it can receive requests.
  */
 export const health = defineFeature({
   name: 'health',
@@ -28,12 +28,12 @@ export const health = defineFeature({
     const probed = new Health(healthChecks(server), clock, host.log);
     return {
       members: () => ({ health: probed }),
-      // If a probe is off, its endpoint does not exist, so the application can use the path.
+      // A probe that is off has no endpoint, so the application can use its path.
       plainEndpoints: healthEndpoints(probed, healthPaths(configured ?? false, mountPath)),
       examination: () => ({
         part: 'readiness',
         async publicFindings(application, fetchDocument, { origin, config }) {
-          // If the setting is missing, the probe exists only if the kit has added its route.
+          // Without the setting, the probe exists only if the kit has added its route.
           const isOffered =
             (config as HealthConfig).health ?? application.hasRoute?.(READY) ?? false;
           const { ready } = healthPaths(isOffered, basePath);

@@ -1,6 +1,5 @@
 import { jsonAnswer, objectOf, type Operations } from '../../endpoints/operation.ts';
 
-/** The OpenAPI description of `GET /health/live`. */
 export const liveOperations: Operations = {
   get: {
     summary: 'Ask whether the process is alive.',
@@ -18,7 +17,6 @@ const READINESS = objectOf(
   ['status', 'checks'],
 );
 
-/** The OpenAPI description of `GET /health/ready`. */
 export const readyOperations: Operations = {
   get: {
     summary: 'Ask whether the process can receive requests.',

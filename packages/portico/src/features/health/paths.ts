@@ -1,14 +1,12 @@
 import { LIVE, READY, type HealthConfig } from './config.ts';
 
-/** The paths of the health probes. If a probe is disabled, its path is null. */
+/** The path of a disabled probe is null. */
 export interface HealthPaths {
   readonly live: string | null;
   readonly ready: string | null;
 }
 
-/**
- * Returns the paths that `oauth_server:health` configures, with the mount path in front of them.
- */
+/** Returns the configured paths with the mount path in front. */
 export function healthPaths(
   configured: NonNullable<HealthConfig['health']>,
   mountPath: string,

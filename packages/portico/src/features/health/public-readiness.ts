@@ -6,15 +6,15 @@ const PARTS: readonly HealthPart[] = ['store', 'schema', 'key'];
 const STATES: readonly HealthState[] = ['failing', 'unknown'];
 
 /**
- * Requests the readiness probe at its public URL. If a proxy does not forward the probe, this is
- * not an error, because probes can be sent to each process directly.
+ * Requests the readiness probe at its public URL. A proxy that does not forward the probe is no
+ * error. Probes can go directly to each process.
  */
 export async function examineReadiness(
   url: string,
   fetchDocument: FetchDocument,
 ): Promise<Finding> {
   const asked = await fetchDocument(url, {}, [200, 503]);
-  // The response may come from another server, so members may be missing.
+  // The response may come from another server.
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
   if (status === 'ready') return ok(`${url} reports that a process is ready`);
   if (status === 'stopping')

@@ -72,7 +72,6 @@ const addAllow: AddCommands = (program, context) => {
     });
 };
 
-/** Adds the commands for links between subjects and accounts, and for access that has ended. */
 export const addJwtBearerCommands: AddCommands = (program, context) => {
   addLinkCreate(program, context);
   addLinkList(program, context);

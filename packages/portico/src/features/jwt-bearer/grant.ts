@@ -28,24 +28,18 @@ import {
   withEffect,
 } from './rights.ts';
 
-/** The value of `grant_type` for assertions about users (RFC 7523 section 2.1). */
+/** `grant_type` for assertions about users (RFC 7523 section 2.1). */
 const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/**
- * The value of `typ` in an identity assertion (draft-ietf-oauth-identity-assertion-authz-grant).
- */
+/** `typ` of an identity assertion (draft-ietf-oauth-identity-assertion-authz-grant). */
 const ID_JAG_TYPE = 'oauth-id-jag+jwt';
-/**
- * How much time the server has to issue the token after the authorization has begun, in
- * milliseconds.
- */
+/** The time to issue the token after the authorization has begun, in milliseconds. */
 const EXCHANGE_TIME = 60_000;
 
 const OTHER_ACCOUNT =
   'Host.loadAccount returned an account with another provider or id than the link of the ' +
   'subject, or than Host.accountFor; return the same provider and id in both methods';
 
-/** Returns the grant type for assertions about users. */
 export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantType {
   return {
     name: JWT_BEARER_GRANT,
@@ -55,7 +49,7 @@ export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantT
   };
 }
 
-/** A verified assertion about a user, with the access that it gives to the client. */
+/** A verified assertion, with the access that it gives to the client. */
 interface Granted {
   readonly assertion: VerifiedAssertion;
   readonly person: PersonReference;
@@ -89,13 +83,11 @@ class JwtBearerGrant implements TokenGrant {
     const sent = form.require('assertion');
     const thumbprint = proved?.thumbprint ?? null;
     const granted = await this.#refusing(() => this.#granted(sent, client, form, thumbprint));
-    // Do not issue a refresh token. When the access token expires, the client gets another
-    // assertion from the issuer.
+    // Issue no refresh token. When the access token expires, the client gets another assertion.
     const asking = { ...client, grants: client.grants.filter((name) => name !== 'refresh_token') };
     await this.#parts.issuing.requireIssuable(asking, granted.scopes, thumbprint);
     if (proved !== null) await proved.claim();
-    // Mark the assertion as used only after all other checks, so that a rejected request does not
-    // use it up.
+    // Mark the assertion as used after all other checks, so a rejected request does not use it up.
     if (!(await granted.assertion.claim())) throw invalidGrant('the assertion was used before');
     const now = clock();
     const code = await this.#begin(granted, client, now);
@@ -103,7 +95,7 @@ class JwtBearerGrant implements TokenGrant {
     return naming(code.family, () => this.#exchange.exchange(code, request, now));
   }
 
-  /** Runs `work`. If `work` rejects the assertion, throws `invalid_grant` with the reason. */
+  /** If `work` rejects the assertion, throws `invalid_grant` with the reason. */
   async #refusing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -114,7 +106,7 @@ class JwtBearerGrant implements TokenGrant {
   }
 
   /**
-   * Checks the assertion and the request, and returns the access that the assertion gives. Writes
+   * Checks the assertion and the request. Returns the access that the assertion gives. Writes
    * nothing.
    */
   async #granted(
@@ -149,8 +141,8 @@ class JwtBearerGrant implements TokenGrant {
   }
 
   /**
-   * Returns the account of the user whom the assertion is about. Throws if the account does not
-   * exist or may not sign in.
+   * Returns the account of the asserted user. Throws if the account does not exist or may not sign
+   * in.
    */
   async #personOf(assertion: VerifiedAssertion): Promise<PersonReference> {
     const { accounts, clock } = this.#parts.server;
@@ -161,15 +153,15 @@ class JwtBearerGrant implements TokenGrant {
       throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
     const user = await accounts.active(person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    // Require the reference that the account itself has. If an account had two references, access
-    // that ended under one of them would continue under the other.
+    // Require the account's own reference. With two references, access that ended under one would
+    // continue under the other.
     if (!samePerson(user.reference, person)) throw new Error(OTHER_ACCOUNT);
     return person;
   }
 
   /**
-   * Returns the scopes if both the client and the resource have all of them, and throws otherwise.
-   * If `scopes` is null, returns all scopes that both have.
+   * Returns the scopes if the client and the resource have all of them. Otherwise, throws. If
+   * `scopes` is null, returns all scopes that both have.
    */
   #registered(
     scopes: readonly string[] | null,
@@ -189,7 +181,7 @@ class JwtBearerGrant implements TokenGrant {
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
 
-  /** Returns those scopes that the user has the permissions for. Throws if there are none. */
+  /** Returns the scopes that the user has permissions for. Throws without any. */
   async #held(scopes: readonly string[], person: PersonReference): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, scopes, person);
@@ -202,8 +194,8 @@ class JwtBearerGrant implements TokenGrant {
   }
 
   /**
-   * Begins the authorization. Throws if the user or an operator has meanwhile ended the client's
-   * access, or if the user's data has been erased.
+   * Begins the authorization. Throws if the client's access has ended, or if the user was erased in
+   * the meantime.
    */
   async #begin(
     { assertion, person, scopes, audience }: Granted,
@@ -212,9 +204,8 @@ class JwtBearerGrant implements TokenGrant {
   ): Promise<AuthorizationCode> {
     const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
-    // If the user is erased at the same time, the erasure removes the user's subject before it
-    // removes this row. So either the call below assigns a new subject, or the authorization does
-    // not begin.
+    // An erasure removes the user's subject before this row. So either the call below assigns a new
+    // subject, or the authorization does not begin.
     await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),

@@ -20,26 +20,22 @@ declare module '../../store/pruning.ts' {
 declare module '../../authorization-server.ts' {
   interface FeatureMembers {
     /**
-     * Manages the links between the subjects of issuers and accounts, and the access that has
-     * ended. Missing if `oauth_server:jwt_bearer_grant` is off.
+     * Manages links between the subjects of issuers and accounts, and access that has ended.
+     * Missing if `oauth_server:jwt_bearer_grant` is off.
      */
     readonly organizationAccess?: OrganizationAccess;
   }
 }
 
 /**
- * The profile of the grant that the metadata lists (draft-ietf-oauth-identity-assertion-authz-grant
- * section 7.2).
+ * The metadata lists this profile (draft-ietf-oauth-identity-assertion-authz-grant section 7.2).
  */
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
-/** The maximum number of rows that one batch removes. */
 const BATCH = 100;
-/** How long the server keeps an unused row after its last token has expired, in milliseconds. */
+/** How long an unused row is kept after its last token has expired, in milliseconds. */
 const UNUSED = 90 * 86_400_000;
 
-/**
- * Lets the identity provider of an organization give clients access to users' accounts (ID-JAG).
- */
+/** The identity provider of an organization can give clients access to users' accounts (ID-JAG). */
 export const jwtBearer = defineFeature({
   name: 'jwt_bearer',
   config: jwtBearerShape,

@@ -6,20 +6,18 @@ import type { PersonReference } from '../../person.ts';
 /** A link between a subject of an issuer and an account of this server. */
 export interface Link extends AssertedAccount {
   readonly person: PersonReference;
-  /** When the link was created, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly createdAt: number;
 }
 
-/** A page of the list of links. The order of the links never changes. */
+/** The order of the links never changes. */
 export interface LinkPage {
   readonly items: readonly Link[];
-  /** The cursor to pass as `after` for the next page. Null on the last page. */
+  /** Pass it as `after` for the next page. Null on the last page. */
   readonly next: string | null;
 }
 
-/**
- * Reads and writes the links between subjects of issuers and accounts (`oauth_linked_subjects`).
- */
+/** Reads and writes `oauth_linked_subjects`. */
 export class Links {
   readonly #database: Database;
 
@@ -35,7 +33,7 @@ export class Links {
     return rows[0] === undefined ? null : toLink(rows[0]);
   }
 
-  /** Adds the link. Returns false if the subject is already linked. */
+  /** Returns false if the subject is already linked. */
   add({ person, createdAt, ...account }: Link): Promise<boolean> {
     const { issuer, tenant, subject } = account;
     const named = [linkHash(account), issuer, tenant, subject];
@@ -44,9 +42,7 @@ export class Links {
     return insertIfNone(this.#database, row, '(link_hash)', values);
   }
 
-  /**
-   * Returns the links of the subject in all tenants, including tenants that the issuer had earlier.
-   */
+  /** Returns the subject's links in all tenants, including earlier tenants of the issuer. */
   async findInTenants(issuer: string, subject: string): Promise<readonly Link[]> {
     const { rows } = await this.#database.execute<Row>(
       `SELECT ${COLUMNS} FROM oauth_linked_subjects WHERE issuer = ? AND subject = ?`,
@@ -55,7 +51,7 @@ export class Links {
     return rows.map(toLink);
   }
 
-  /** Removes the link. Returns false if the link does not exist. */
+  /** Returns false if the link does not exist. */
   async remove(account: AssertedAccount): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'DELETE FROM oauth_linked_subjects WHERE link_hash = ?',
@@ -72,7 +68,7 @@ export class Links {
     return rows.length > 0;
   }
 
-  /** Removes all links to the user's account. Returns false if there are none. */
+  /** Removes all links to the user's account. Returns false without any. */
   async removeOfPerson(
     { provider, id }: PersonReference,
     connection: SqlConnection,

@@ -43,5 +43,4 @@ const access: Migration = {
   },
 };
 
-/** The migrations that create this feature's tables, in order. */
 export const jwtBearerMigrations: readonly Migration[] = [access];

@@ -9,19 +9,19 @@ import { givenFor, type AccessInUse, type GivenAccess } from '../../store/given-
 import type { Link, LinkPage, Links } from './links.ts';
 import type { Pair, Pairs } from './pairs.ts';
 
-/** The maximum length of an assertion's `iss` and `sub`, in characters. */
+/** The maximum length of `iss` and `sub`, in characters. */
 const LONGEST = 255;
 
 /**
- * Manages access to users' accounts that organizations give through their identity providers.
- * Stores which subjects are linked to which accounts, and which access has ended.
+ * Manages the access that organizations give through their identity providers. Stores links between
+ * subjects and accounts, and access that has ended.
  */
 export class OrganizationAccess implements GivenAccess {
   readonly #server: Server;
   readonly #links: Links;
   readonly #pairs: Pairs;
 
-  /** Portico calls this constructor. Applications use the server's member `organizationAccess`. */
+  /** For Portico. Applications use the server's member `organizationAccess`. */
   constructor(server: Server, links: Links, pairs: Pairs) {
     this.#server = server;
     this.#links = links;
@@ -30,8 +30,8 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Returns the account of the issuer's subject, or null. If the host has `accountFor`, the host
-   * decides. Otherwise, Portico uses the link, but ignores a link that was created after
-   * `issuedAt`: the time when the token was issued, in milliseconds since 1970.
+   * decides. Otherwise, the link decides. Ignores a link that was created after the token was
+   * issued (`issuedAt`, in milliseconds since 1970).
    */
   async accountFor(
     { issuer, tenant, subject }: AssertedAccount,
@@ -74,9 +74,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Lists one page of links. The order of the links never changes. `limit` must be from 1 to 1000.
-   * `after` is the cursor `next` from the previous page. Throws an AccessError for an invalid limit
-   * or cursor.
+   * Lists one page of links in an order that never changes. `limit` is from 1 to 1000. `after` is
+   * `next` of the previous page. Throws an AccessError for another limit or cursor.
    */
   async list(limit: number, after?: string): Promise<LinkPage> {
     requirePage(limit, after);
@@ -84,9 +83,10 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Links a subject to an account, in the tenant that is configured for the issuer. Throws an
-   * AccessError if the account does not exist or the subject is linked to another account. Also
-   * throws it if the issuer may not assert people, or if the host has `accountFor`.
+   * Links a subject to an account, in the tenant that is configured for the issuer.
+   *
+   * Throws an AccessError if the account does not exist, the subject is linked to another account,
+   * the issuer may not assert people, or the host has `accountFor`.
    */
   async link(account: LinkedSubject, given: PersonReference, acting?: Acting): Promise<void> {
     const { trustedIssuers, accounts, audit, clock, host } = this.#server;
@@ -118,9 +118,11 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Removes the subject's links in every tenant. Tokens that were issued through these links stop
-   * working immediately. Throws an AccessError if the subject has no link, or if lists may still
-   * show authorizations of a removed link.
+   * Removes the subject's links in every tenant. Tokens that were issued through them stop working
+   * immediately.
+   *
+   * Throws an AccessError if the subject has no link. Also throws if lists may still show
+   * authorizations of a removed link.
    */
   async unlink(account: LinkedSubject, acting?: Acting): Promise<void> {
     const { issuer, subject } = requireAccount(account);
@@ -135,7 +137,7 @@ export class OrganizationAccess implements GivenAccess {
       try {
         await this.#revokeGiven(link, acting);
       } catch (cause) {
-        // Remove the other links too, because the access of each ends with its link.
+        // The access of each link ends with it, so remove the other links too.
         failure = { cause };
       }
     }
@@ -153,9 +155,9 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Allows organizations to give this client access to this account again after the access was
-   * ended. If `clientId` is null, allows all clients except those whose access was ended
-   * individually. Throws an AccessError if the access was not ended.
+   * Undoes the end of access: organizations can give this client access again. If `clientId` is
+   * null, this applies to all clients except those whose access was ended individually. Throws an
+   * AccessError if the access was not ended.
    */
   async allow({ person: given, clientId }: Ended, acting?: Acting): Promise<void> {
     const person = requirePerson(given);
@@ -182,8 +184,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Returns whether Portico or the host knows the user. Checks Portico's store first, so that an
-   * operator can end a stored user's access even while the host does not respond.
+   * Returns true if Portico or the host knows the user. Asks Portico's store first, so an operator
+   * can end access while the host does not respond.
    */
   async #isKnown(person: PersonReference): Promise<boolean> {
     const { store, host } = this.#server;
@@ -193,10 +195,7 @@ export class OrganizationAccess implements GivenAccess {
     return user !== null && samePerson(user.reference, person);
   }
 
-  /**
-   * Revokes the authorizations that were created through this link. Otherwise, lists would still
-   * show them.
-   */
+  /** Revokes the authorizations from this link. Otherwise, lists would still show them. */
   async #revokeGiven({ person, issuer, tenant, subject }: Link, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
     const found = await store.authorizations.listAuthorizations(person, clock());
@@ -211,13 +210,10 @@ export class OrganizationAccess implements GivenAccess {
   }
 }
 
-/** A subject of an issuer, without the tenant. Portico takes the tenant from the configuration. */
+/** Without the tenant, which is in the configuration. */
 export type LinkedSubject = Omit<AssertedAccount, 'tenant'>;
 
-/**
- * Access to a user's account that has ended: the access of one client, or of all clients if
- * `clientId` is null.
- */
+/** If `clientId` is null, the access of all clients has ended. */
 interface Ended {
   readonly person: PersonReference;
   readonly clientId: string | null;

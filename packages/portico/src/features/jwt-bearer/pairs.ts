@@ -10,16 +10,16 @@ import type { PersonReference } from '../../person.ts';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { removeWhere } from '../../store/sql/statements.ts';
 
-/** A user's account and a client to which an organization gave access to the account. */
+/** An account, and a client to which an organization gave access to it. */
 export interface Pair {
   readonly person: PersonReference;
   readonly clientId: string;
 }
 
 /**
- * Stores the access that organizations gave (`oauth_given_access`), and the users for whom all
- * clients' access was ended (`oauth_given_access_ended`). After all clients' access was ended for a
- * user, only clients that an operator has allowed since then have access.
+ * Stores the access that organizations gave (`oauth_given_access`). Also stores the users for whom
+ * all clients' access was ended (`oauth_given_access_ended`). For these users, only clients that an
+ * operator has allowed since then have access.
  */
 export class Pairs {
   readonly #database: Database;
@@ -30,23 +30,20 @@ export class Pairs {
     this.#beginning = new NewAuthorizations(database, USE);
   }
 
-  /** Adds the row that `begin` needs. Call this method before you read the user's subject. */
+  /** Adds the row that `begin` needs. Call it before you read the user's subject. */
   async prepare(pair: Pair, now: number): Promise<void> {
-    // Store an earlier time, so that `begin` changes the row. On Galera, a write that changes
-    // nothing would not conflict with the writes of other nodes.
+    // An earlier time, so `begin` changes the row. On Galera, a write that changes nothing would
+    // not conflict with writes of other nodes.
     await this.#add(pair, { usedAt: now - 1, allowedAt: NEVER, endedAt: null });
   }
 
-  /**
-   * Creates an authorization. Returns false if the user or an operator has ended the client's
-   * access, or if the user's data was erased after `prepare`.
-   */
+  /** Returns false if the client's access has ended, or if the user was erased after `prepare`. */
   begin(pair: Pair, begun: NewAuthorization, now: number): Promise<boolean> {
     return this.#beginning.begin([now, pairHash(pair), personHash(pair.person)], begun, now);
   }
 
   /**
-   * Whether the client has had access since `issuedAt`, so that an access token from that time is
+   * Returns true if the client has had access since `issuedAt`. An access token from that time is
    * still valid.
    */
   async isValid(pair: Pair, issuedAt: number): Promise<boolean> {
@@ -54,30 +51,27 @@ export class Pairs {
     return (await this.#database.execute(IS_VALID, values)).rows.length > 0;
   }
 
-  /** Whether the user or an operator has ended the access. */
+  /** Returns true if the user or an operator has ended the access. */
   async hasEnded(pair: Pair): Promise<boolean> {
     const hash = pairHash(pair);
     const values = [hash, personHash(pair.person), hash];
     return (await this.#database.execute(HAS_ENDED, values)).rows.length > 0;
   }
 
-  /**
-   * Ends one client's access to the user's account, even if no organization has given the client
-   * access yet.
-   */
+  /** Ends one client's access, even if no organization has given it access yet. */
   async end(pair: Pair, now: number): Promise<void> {
     const row = { usedAt: now, allowedAt: NEVER, endedAt: now };
     await this.#write(pair, row, END, [now, pairHash(pair)]);
   }
 
-  /** Ends all clients' access to the user's account, including clients that never had access. */
+  /** Ends all clients' access, even of clients that never had access. */
   async endAll({ provider, id }: PersonReference, now: number): Promise<void> {
     const hash = personHash({ provider, id });
     const insert = getDialect(this.#database).insertIfNone(ENDED, '(person_hash)');
     const values = [hash, provider, id, now];
     await this.#database.transaction(async (connection) => {
-      // Repeat until one of the two statements has changed a row. Another process may add or remove
-      // the row in between.
+      // Another process may add or remove the row in between. Repeat until one statement changes a
+      // row.
       let isDone = false;
       while (!isDone)
         isDone =
@@ -88,8 +82,8 @@ export class Pairs {
   }
 
   /**
-   * Allows access that has ended. Access tokens that were issued before this call stay invalid.
-   * Returns false if the access had not ended.
+   * Allows access that has ended. Access tokens from before this call stay invalid. Returns false
+   * if the access had not ended.
    */
   async allow(pair: Pair, now: number): Promise<boolean> {
     if (!(await this.hasEnded(pair))) return false;
@@ -100,8 +94,8 @@ export class Pairs {
   }
 
   /**
-   * Undoes `endAll`. Access tokens that were issued before this call stay invalid, and access that
-   * was ended for a single client stays ended. Returns false if there is nothing to undo.
+   * Undoes `endAll`. Access tokens from before this call stay invalid. Access that was ended for a
+   * single client stays ended. Returns false if there is nothing to undo.
    */
   allowAll({ provider, id }: PersonReference, now: number): Promise<boolean> {
     return this.#database.transaction(async (connection) => {
@@ -113,8 +107,8 @@ export class Pairs {
   }
 
   /**
-   * Removes the user's stored data. Keeps rows with ended access, but they then identify the user
-   * only by a hash. Returns false if nothing was stored.
+   * Removes the user's stored data. Rows with ended access stay, but identify the user only by a
+   * hash. Returns false if nothing was stored.
    */
   async removeOfPerson(
     { provider, id }: PersonReference,
@@ -126,8 +120,8 @@ export class Pairs {
   }
 
   /**
-   * Removes at most `limit` rows that no client has used since the time `since`. Keeps rows in
-   * which the user or an operator has ended or allowed access.
+   * Removes at most `limit` rows that no client has used since `since`. Keeps rows in which access
+   * was ended or allowed.
    */
   removeUnused(since: number, limit: number): Promise<number> {
     const from = ['oauth_given_access', 'pair_hash'] as const;
@@ -135,10 +129,7 @@ export class Pairs {
     return removeWhere(this.#database, from, ['used_at', test, [since]], limit);
   }
 
-  /**
-   * Updates the row, or adds the row if it does not exist. Repeats both statements if another
-   * process adds or removes the row in between.
-   */
+  /** Adds or updates the row. Repeats this if another process adds or removes it in between. */
   async #write(
     pair: Pair,
     row: Row,
@@ -160,7 +151,7 @@ export class Pairs {
   }
 }
 
-/** The times that one row of `oauth_given_access` contains. */
+/** The times in one row of `oauth_given_access`. */
 interface Row {
   readonly usedAt: number;
   /** When an operator allowed the access again, or NEVER. */
@@ -177,7 +168,7 @@ const PAIR = `oauth_given_access
 const ENDED = `oauth_given_access_ended (person_hash, user_provider, user_id, ended_at)
   VALUES (?, ?, ?, ?)`;
 
-/** The SQL condition that access has not ended. Its parameter is the hash of the user. */
+/** The condition that access has not ended. Its parameter is the hash of the user. */
 const NOT_ENDED = `ended_at IS NULL AND (allowed_at > 0 OR NOT EXISTS
   (SELECT 1 FROM oauth_given_access_ended p WHERE p.person_hash = ?))`;
 
@@ -196,10 +187,7 @@ const END_AGAIN = 'UPDATE oauth_given_access_ended SET ended_at = ended_at WHERE
 
 const UNDO = 'DELETE FROM oauth_given_access_ended WHERE person_hash = ?';
 
-/**
- * Writes the user's reference too, because erasing a user's data removes the reference from rows
- * with ended access.
- */
+/** The erasure of a user removes the reference from rows with ended access, so write it too. */
 const ALLOW = `UPDATE oauth_given_access
   SET ended_at = NULL, allowed_at = ?, user_provider = ?, user_id = ? WHERE pair_hash = ?`;
 
@@ -207,8 +195,8 @@ const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
   WHERE user_id = ? AND user_provider = ?`;
 
 /**
- * Removes the user's reference from rows with ended access. Deletes rows with active access,
- * because `endAll` finds those rows by the reference.
+ * Removes the user's reference from rows with ended access. `endAll` finds rows with active access
+ * by the reference, so deletes them.
  */
 const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',

@@ -8,19 +8,17 @@ import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 /** Determines what access an assertion grants (ID-JAG section 4.4.1). */
 
 /**
- * Claims that this server rejects. `authorization_details` and `aud_tenant` restrict the assertion
- * in a way that the server cannot enforce. `act` says that another party acts for the user. The
- * server's tokens cannot express this (RFC 8693 section 4.1).
+ * Claims that this server rejects. It cannot enforce the restrictions in `authorization_details`
+ * and `aud_tenant`. Its tokens cannot express that another party acts for the user (`act`, RFC 8693
+ * section 4.1).
  */
 const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
-/**
- * Scopes that have no effect, because this grant issues neither an ID token nor a refresh token.
- */
+/** This grant issues neither an ID token nor a refresh token. */
 const WITHOUT_EFFECT: readonly string[] = ['openid', OFFLINE_ACCESS];
 
 /**
- * Throws a JwsError if the client's security profile does not allow the assertion's algorithm or
- * times. `now` is in seconds.
+ * Throws a JwsError if the client's profile does not allow the algorithm or times of the assertion.
+ * `now` is in seconds.
  */
 export function requireAllowed(
   { algorithm, claims }: VerifiedAssertion,
@@ -41,7 +39,7 @@ export function requireAllowed(
   }
 }
 
-/** Throws a JwsError if the assertion has a claim that this server does not support. */
+/** Throws a JwsError for a claim that this server does not support. */
 export function requireSupported(claims: JsonObject): void {
   const found = NOT_SUPPORTED.find((name) => Object.hasOwn(claims, name));
   if (found !== undefined) throw new JwsError(`it has ${found}, which is not supported`);
@@ -49,8 +47,8 @@ export function requireSupported(claims: JsonObject): void {
 
 /**
  * Calls `decide`, which checks the resource or the scopes. If the assertion contains the claim
- * `name`, a wrong value comes from the assertion and not from the request. In this case, turns an
- * OAuthError from `decide` into a JwsError (MCP, Enterprise-Managed Authorization section 7.6.2).
+ * `name`, a wrong value comes from the assertion. An OAuthError then becomes a JwsError (MCP,
+ * Enterprise-Managed Authorization section 7.6.2).
  */
 export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decide: () => T): T {
   try {
@@ -62,11 +60,12 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
 }
 
 /**
- * Returns the resource that the token is for, or undefined for the server's default resource
- * (`standard`). `sent` is the request's `resource` parameter. If the assertion names no resource,
- * the request may name only the default resource. Otherwise, the request may name only a resource
- * of the assertion, and must do so if the assertion names several. Throws a JwsError for a
- * malformed claim, and `invalid_target` if the request breaks one of these rules.
+ * Returns the resource of the token, or undefined for the default resource (`standard`). `sent` is
+ * the request's parameter `resource`.
+ * - If the assertion names no resource, the request may name only the default.
+ * - If the assertion names several, the request must choose one of them.
+ *
+ * Throws a JwsError for a malformed claim, and `invalid_target` if the request breaks a rule.
  */
 export function resourceOf(
   { resource }: JsonObject,
@@ -92,10 +91,11 @@ export function resourceOf(
 }
 
 /**
- * Returns the scopes that are in both the assertion and the request. If only one of them contains
- * scopes, returns those scopes. If neither does, returns null. Leaves out scopes that have no
- * effect with this grant. Throws a JwsError for a malformed claim. Throws `invalid_scope` for a
- * malformed parameter, or if the assertion and the request have no scope in common.
+ * Returns the scopes that are in both the assertion and the request. If only one has scopes,
+ * returns them. If neither has, returns null. Omits scopes without an effect.
+ *
+ * Throws a JwsError for a malformed claim. Throws `invalid_scope` for a malformed parameter, or
+ * without a common scope.
  */
 export function scopesOf(
   { scope }: JsonObject,
@@ -127,14 +127,13 @@ function split(scope: string): readonly string[] {
   return [...new Set(scope.split(' ').filter((name) => name !== ''))];
 }
 
-/** Returns the scopes that have an effect with this grant. */
 export function withEffect(names: readonly string[]): readonly string[] {
   return names.filter((name) => !WITHOUT_EFFECT.includes(name));
 }
 
 /**
- * Throws unless the request proves possession of the key that the assertion is bound to (RFC 7800,
- * RFC 9449 section 6.1). `proved` is the thumbprint of the key in the request's proof, or null.
+ * Throws unless the request proves that it has the key of the assertion (RFC 7800, RFC 9449 section
+ * 6.1). `proved` is the thumbprint of the proved key, or null.
  */
 export function requireBoundKey({ cnf }: JsonObject, proved: string | null): void {
   if (cnf === undefined) return;

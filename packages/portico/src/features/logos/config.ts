@@ -1,6 +1,5 @@
 import { trueOrFalse } from '../../config.ts';
 
-/** The setting that client logos add to `oauth_server`. */
 export const logosShape = {
   client_logos: trueOrFalse.optional(),
 };

@@ -4,12 +4,12 @@ import { queryParameters } from '../../parameters.ts';
 import { jsonReply } from '../../endpoints/replies/responses.ts';
 import type { LogoRecords } from './records.ts';
 
-/** Caches may keep a logo for a year, because a new logo gets a new URL. */
+/** A new logo gets a new URL, so caches may keep a logo for a year. */
 const FOR_EVER = 'max-age=31536000, immutable';
 
 /**
- * Headers that make every image safe. Even if a user opens the image directly, the browser runs no
- * code and does not guess another media type.
+ * Even if a user opens an image directly, the browser runs no code and does not guess another media
+ * type.
  */
 const HARMLESS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -17,10 +17,7 @@ const HARMLESS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
-/**
- * Handles GET /oauth/logo. Returns the logo of the client `client_id` if `v` is the hash of this
- * logo. Does not read the session.
- */
+/** Handles GET /oauth/logo. Returns the client's logo with the hash `v`. Reads no session. */
 export function logoEndpoint(logos: LogoRecords): Handler {
   return async (request) => {
     const asked = queryParameters(request);
@@ -44,7 +41,7 @@ export function logoEndpoint(logos: LogoRecords): Handler {
   };
 }
 
-/** Whether every database accepts this string. Some databases reject certain characters. */
+/** Some databases reject certain characters. Every database accepts these. */
 function isPlain(text: string): boolean {
   return /^[\x21-\x7E]{1,255}$/.test(text);
 }

@@ -13,7 +13,7 @@ declare module '../../store/store.ts' {
 
 const PATH = '/oauth/logo';
 
-/** Lets operators give clients a logo, which the server stores and shows. */
+/** Operators can give clients a logo, which the server stores and shows. */
 export const logos = defineFeature({
   name: 'logos',
   config: logosShape,

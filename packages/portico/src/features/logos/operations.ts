@@ -1,6 +1,5 @@
 import { errorAnswer, TEXT, type Operations } from '../../endpoints/operation.ts';
 
-/** The OpenAPI description of `GET /oauth/logo`. */
 export const logoOperations: Operations = {
   get: {
     summary: 'Get the logo of a client.',

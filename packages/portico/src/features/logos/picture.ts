@@ -6,14 +6,14 @@ import type { ClientLogo } from '../../store/client.ts';
 import { uriTextProblem } from '../../http/outbound/uri-text.ts';
 import type { NamedLogo } from '../../clients/logos.ts';
 
-/** The maximum size of a logo, in bytes. */
+/** In bytes. */
 export const LARGEST_LOGO = 65_536;
-/** The maximum width and height of a logo, in pixels. */
+/** In pixels. */
 const LONGEST_SIDE = 512;
 
 /**
- * Returns the logo of a registration. Fetches the logo if the registration names a URL. Throws a
- * RegistrationError if Portico cannot use the logo.
+ * Returns the logo of a registration. Fetches it if the registration names a URL. Throws a
+ * RegistrationError if Portico cannot use it.
  */
 export async function getPicture(
   { logo, logoUri }: NamedLogo,
@@ -25,10 +25,7 @@ export async function getPicture(
   return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
 }
 
-/**
- * Checks the bytes of an image. If the image cannot be a logo, throws a RegistrationError that
- * explains the problem.
- */
+/** Throws a RegistrationError with the problem if the image cannot be a logo. */
 export function checkLogo(bytes: Uint8Array): ClientLogo {
   if (bytes.length > LARGEST_LOGO) {
     throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
@@ -48,10 +45,7 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
   };
 }
 
-/**
- * Fetches a logo from the URL that an operator entered. Portico fetches the logo only once, and
- * browsers never request this URL.
- */
+/** Fetches a logo once, from the URL that an operator entered. Browsers never request this URL. */
 async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
   const problem = uriTextProblem(address);
   if (problem !== null) throw new RegistrationError(`The URL of the logo ${problem}`);

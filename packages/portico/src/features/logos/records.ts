@@ -1,9 +1,7 @@
 import type { Database } from '@portico/sql';
 import type { ClientLogo } from '../../store/client.ts';
 
-/**
- * Reads client logos from `oauth_client_logos`. The core writes a logo together with its client.
- */
+/** Reads logos from `oauth_client_logos`. The core writes a logo together with its client. */
 export class LogoRecords {
   readonly #database: Database;
 
@@ -11,7 +9,7 @@ export class LogoRecords {
     this.#database = database;
   }
 
-  /** Returns the client's logo if it has this hash. Otherwise, returns null. */
+  /** Returns the client's logo with this hash, or null. */
   async findLogo(clientId: string, hash: string): Promise<ClientLogo | null> {
     const { rows } = await this.#database.execute<LogoRow>(
       'SELECT hash, media_type, image FROM oauth_client_logos WHERE client_id = ? AND hash = ?',

@@ -24,13 +24,10 @@ import {
 } from './request.ts';
 import type { LogoutView } from './view.ts';
 
-/** The path of the logout endpoint (`end_session_endpoint`), relative to `base_path`. */
+/** The `end_session_endpoint`, below `base_path`. */
 export const LOGOUT_PATH = '/oauth/logout';
 
-/**
- * The purpose for which requests are encrypted. The server rejects text that was encrypted for
- * another purpose.
- */
+/** The purpose of the encryption. Text with another purpose is rejected. */
 const PURPOSE = 'logout';
 
 type EndsSession = NonNullable<CompleteHost['endSession']>;
@@ -41,7 +38,7 @@ export class LogoutEndpoint {
   readonly #parts: Parts;
   readonly #requests: LogoutRequests;
   readonly #endSession: EndsSession;
-  /** The logout endpoint's path in browsers, including `base_path`. */
+  /** The path as browsers request it. */
   readonly #path: string;
 
   constructor(server: Server, parts: Parts, endSession: EndsSession) {
@@ -53,8 +50,8 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Handles GET. The URL contains either a new sign-out request from a client, or an encrypted
-   * request that this server created earlier.
+   * Handles GET. The URL contains a new request from a client, or an encrypted request from this
+   * server.
    */
   async show(request: Request): Promise<Reply> {
     const parameters = await readValid(() => unrepeated(new URL(request.url).searchParams));
@@ -71,11 +68,11 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Handles POST. The form contains either a client's sign-out request or the user's answer.
+   * Handles POST. The form contains a client's request or the user's answer.
    *
-   * Browsers do not send the session cookie with a form from another site. Therefore, the response
-   * to a client's request is always a redirect to a GET request. A user's answer without a session
-   * cookie gets the same redirect.
+   * Browsers do not send the session cookie with a form from another site. So the response to a
+   * client's request is always a redirect to a GET request. An answer without a session cookie gets
+   * the same redirect.
    */
   async answer(request: Request): Promise<Reply> {
     const form = await readValid(() => formParameters(request));
@@ -96,9 +93,9 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Ends the session. Redirects the browser back to the client only if an operator registered the
-   * client, or if its ID token proves that the user has allowed it access. Otherwise, anyone could
-   * register a client and use this server to redirect browsers to any site.
+   * Ends the session. The browser returns to a client that an operator registered, or whose ID
+   * token proves that the user allowed it access. With other clients, anyone could use this server
+   * to redirect browsers to any site.
    */
   async #signOut(
     { request, user }: Visitor,
@@ -108,8 +105,8 @@ export class LogoutEndpoint {
     const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
-    // Any site can link to the host's sign-out page. Therefore, after that page, redirect only to
-    // clients that an operator registered.
+    // Any site can link to the host's sign-out page. So after that page, redirect only to clients
+    // that an operator registered.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
     if (next !== null) return redirectReply(next, status);
@@ -118,7 +115,7 @@ export class LogoutEndpoint {
     return this.#finish(request, done, status);
   }
 
-  /** Handles a sign-out request from a browser in which no user is signed in. */
+  /** Handles a request from a browser without a signed-in user. */
   #withoutPerson(request: Request, asked: LogoutRequest): Promise<Reply> {
     const mayLeave = asked.isDone || (asked.isVerified && asked.subject !== null);
     return this.#finish(request, mayLeave ? asked : { ...asked, redirectUri: null }, 302);
@@ -167,7 +164,7 @@ export class LogoutEndpoint {
     });
   }
 
-  /** Returns the path at which the browser continues the sign-out request. */
+  /** The browser continues the request at this path. */
   async #returnPath(request: Request, asked: LogoutRequest): Promise<string> {
     const query = new URLSearchParams({ request: await this.#seal(asked) });
     return this.#server.speaking.withWish(request, `${this.#path}?${query}`);
@@ -185,10 +182,7 @@ export class LogoutEndpoint {
   }
 }
 
-/**
- * Reads the parameters. If a parameter is repeated, throws an error that shows a page, because a
- * user sees the response.
- */
+/** A user sees the response, so a repeated parameter is an error with a page. */
 async function readValid(read: () => Parameters | Promise<Parameters>): Promise<Parameters> {
   try {
     return await read();
@@ -199,8 +193,8 @@ async function readValid(read: () => Parameters | Promise<Parameters>): Promise<
 }
 
 /**
- * Whether the browser opens a page that the user sees. Prevents an image on another site or a
- * preloaded page from signing users out.
+ * Returns true if the browser opens a page that the user sees. An image on another site or a
+ * preloaded page must not sign users out.
  */
 function isOpened({ headers }: Request): boolean {
   const isAhead = headers.has('sec-purpose') || headers.has('purpose');
@@ -212,7 +206,7 @@ function requireToken(form: Parameters, visitor: Visitor, sealed: string): void 
     throw notAccepted('the csrf_token is not valid for this form, person and browser session');
 }
 
-/** Returns the values that the form's CSRF token protects: the request and the user. */
+/** Returns the values that the CSRF token of the form is bound to. */
 function formFor({ user }: Visitor, sealed: string): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/logout', tokenHash(sealed), provider, id];

@@ -4,8 +4,8 @@ import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 
 /**
- * The content of a valid `id_token_hint`. The hint proves that this server issued an ID token for
- * this user to this client.
+ * The content of a valid `id_token_hint`. It proves that this server issued an ID token for this
+ * user to this client.
  */
 export interface IdTokenHint extends OwnIdToken {
   readonly client: Client;
@@ -22,9 +22,8 @@ export class IdTokenHints {
   }
 
   /**
-   * Returns the content of an ID token that this server issued to a client that still exists.
-   * Accepts expired tokens, but only if the server still publishes the key that signed them.
-   * Returns null for any other string.
+   * Returns the content of an ID token that this server issued to an existing client, or null.
+   * Accepts an expired token if the server still publishes its key.
    */
   async read(text: string): Promise<IdTokenHint | null> {
     const token = await readOwnIdToken(this.#server, text);

@@ -5,7 +5,7 @@ import { logoutShape } from './config.ts';
 import { LOGOUT_PATH, LogoutEndpoint } from './endpoint.ts';
 import { REDIRECT_URIS } from './request.ts';
 
-/** Lets clients sign users out of this server (OpenID Connect RP-Initiated Logout 1.0). */
+/** Clients can sign users out of this server (OpenID Connect RP-Initiated Logout 1.0). */
 export const logout = defineFeature({
   name: 'logout',
   config: logoutShape,

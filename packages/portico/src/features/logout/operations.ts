@@ -23,7 +23,6 @@ const ANSWERS = {
   400: pageErrorAnswer('The request is not valid.'),
 } as const;
 
-/** The OpenAPI description of `GET /oauth/logout`. */
 export const logoutOperations: Operations = {
   get: {
     summary: 'Sign a person out. A browser opens this URL.',
@@ -36,7 +35,6 @@ export const logoutOperations: Operations = {
   },
 };
 
-/** The OpenAPI description of `POST /oauth/logout`. */
 export const answerLogoutOperations: Operations = {
   post: {
     summary: 'Sign a person out by a form, or answer the page.',

@@ -13,49 +13,40 @@ import type { Client } from '../../store/client.ts';
 import { page } from '../../pages/words.ts';
 import { IdTokenHints } from './hints.ts';
 
-/** The metadata field with the URIs to which this server may redirect browsers after sign-out. */
+/** The metadata field with the URIs where browsers may go after sign-out. */
 export const REDIRECT_URIS = 'post_logout_redirect_uris';
 
 /**
- * The content of a sign-out request. Until the user decides, the browser keeps this data in
- * encrypted form.
+ * The content of a sign-out request. Until the user decides, the browser keeps it in encrypted
+ * form.
  */
 export interface KeptRequest {
-  /** The client that sent the request, or null if the client is unknown. */
+  /** Null if the client is unknown. */
   readonly clientId: string | null;
-  /** The `sub` of the client's ID token, or null if the client sent no valid ID token. */
+  /** The `sub` of the client's ID token. Null without a valid ID token. */
   readonly subject: string | null;
-  /**
-   * When the client's ID token was issued, in seconds since 1970. Null if the client sent no valid
-   * ID token.
-   */
+  /** When the ID token was issued, in seconds since 1970. Null without a valid ID token. */
   readonly issuedAt: number | null;
-  /** The `sid` of the client's ID token. Null if there is no `sid` or no valid ID token. */
+  /** The `sid` of the ID token, or null. */
   readonly sid: string | null;
-  /**
-   * Where this server redirects the browser after sign-out, with `state`. Null if the browser stays
-   * on a page of this server.
-   */
+  /** Where the browser goes after sign-out, with `state`. Null if it stays on this server. */
   readonly redirectUri: string | null;
   readonly state: string | null;
-  /** Whether the server has already ended the session for this request. */
+  /** True if the server has already ended the session for this request. */
   readonly isDone: boolean;
-  /** When the client sent the request, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly askedAt: number;
 }
 
 /** A sign-out request that passed all checks. */
 export interface LogoutRequest extends KeptRequest {
-  /** The client's name if an operator registered the client. Otherwise, null. */
+  /** The client's name. Null if no operator registered the client. */
   readonly clientName: string | null;
-  /** Whether an operator registered the client. If false, the client may have registered itself. */
+  /** True if an operator registered the client. Otherwise, it may have registered itself. */
   readonly isVerified: boolean;
 }
 
-/**
- * The maximum length of each value, in bytes of JSON text. Both values must fit into the URL of a
- * page.
- */
+/** The maximum length in bytes of JSON text. Both values must fit into the URL of a page. */
 const LONGEST = { state: 2000, post_logout_redirect_uri: 6000 } as const;
 
 /** Checks sign-out requests (RP-Initiated Logout section 2). */
@@ -74,8 +65,8 @@ export class LogoutRequests {
 
   /**
    * Checks a sign-out request. If the client or the URI is not registered, throws an error that
-   * shows a page instead of a redirect. If the hint is not valid, the request has no subject and no
-   * redirect URI, so the browser stays on this server.
+   * shows a page. With an invalid hint, the request has no subject and no redirect URI, so the
+   * browser stays on this server.
    */
   async read(request: Request, parameters: Parameters): Promise<LogoutRequest> {
     const sent = parameters.get('id_token_hint');
@@ -102,11 +93,11 @@ export class LogoutRequests {
   }
 
   /**
-   * Checks a request again after decrypting it. If the request is too old, or its client or URI no
-   * longer exists, throws an error that shows a page.
+   * Checks a decrypted request again. If it is too old, or its client or URI no longer exists,
+   * throws an error that shows a page.
    *
-   * If the session has already ended for this request, a missing client or URI is not an error. The
-   * method then returns the request without a redirect URI.
+   * If the session has already ended for this request, the client and the URI may be missing. The
+   * result then has no redirect URI.
    */
   async reopen(request: Request, kept: KeptRequest): Promise<LogoutRequest> {
     const { clock, config } = this.#server;
@@ -125,9 +116,9 @@ export class LogoutRequests {
   }
 
   /**
-   * Whether the client has sent an ID token for this user and session, and the user still allows
-   * the client access. If the host knows when the user authenticated, the token must not be older,
-   * because an attacker could have stolen an old token.
+   * Returns true if the client sent an ID token for this user and session, and still has access. An
+   * attacker could have stolen an old token. So the token must not be older than the
+   * authentication, if the host knows its time.
    */
   async proves(asked: LogoutRequest, { user, request }: Visitor): Promise<boolean> {
     const { subject, issuedAt, clientId } = asked;
@@ -141,7 +132,7 @@ export class LogoutRequests {
     return living.some(({ family }) => family.clientId === clientId);
   }
 
-  /** Whether the ID token names the browser's session or no session at all. */
+  /** Returns true if the ID token names the browser's session or no session. */
   async #isOfSession({ sid, clientId }: LogoutRequest, request: Request): Promise<boolean> {
     if (sid === null) return true;
     return clientId !== null && (await this.#findSid?.(request, clientId)) === sid;
@@ -184,15 +175,12 @@ function requireShort(parameters: Parameters): void {
       throw notValid(`the ${name} is longer than ${most} bytes`);
 }
 
-/** Returns the error for an encrypted request that is no longer valid. The error shows a page. */
+/** The encrypted request is no longer valid. The error shows a page. */
 export function tooOld(): AuthorizationPageError {
   return notValid('the request is older than consent_ttl, or this server did not encrypt it');
 }
 
-/**
- * Returns the error for a request after which the server must not redirect the browser. The error
- * shows a page.
- */
+/** The server must not redirect the browser. The error shows a page. */
 export function notValid(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('logout.not_valid'), detail);
 }

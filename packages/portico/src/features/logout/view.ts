@@ -5,20 +5,16 @@ import type { ShownPerson } from '../../authorization/page-data.ts';
  * value.
  */
 export interface LogoutView {
-  /** The server's name (`oauth_server:name`). */
+  /** From `oauth_server:name`. */
   readonly serverName: string;
-  /**
-   * The name of the client that sent the request if an operator registered this client. Otherwise,
-   * null.
-   */
+  /** The name of the client that sent the request. Null if no operator registered the client. */
   readonly clientName: string | null;
-  /** The signed-in user. */
   readonly person: ShownPerson;
-  /** The URL to which the form is posted. */
+  /** The URL that the form is posted to. */
   readonly action: string;
-  /** The value of the form's hidden field `request`. */
+  /** The value of the hidden field `request`. */
   readonly request: string;
-  /** The value of the form's hidden field `csrf_token`. */
+  /** The value of the hidden field `csrf_token`. */
   readonly csrfToken: string;
 }
 

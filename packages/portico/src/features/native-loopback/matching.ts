@@ -1,8 +1,8 @@
 import { loopbackParts, type MayRedirect } from '../../clients/redirect-uris.ts';
 
 /**
- * Accepts any port in the loopback redirect URI of a native application, because the operating
- * system chooses the port (RFC 8252 section 7.3). The rest of the URI must match.
+ * Accepts any port in a native application's loopback redirect URI (RFC 8252 section 7.3). The
+ * operating system chooses the port. The rest of the URI must match.
  */
 export const isOnAnotherPort: MayRedirect = ({ redirectUris, applicationType }, uri) => {
   const asked = applicationType === 'native' ? loopbackParts(uri) : null;

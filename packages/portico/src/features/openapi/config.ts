@@ -1,6 +1,5 @@
 import { trueOrFalse } from '../../config.ts';
 
-/** The setting that this feature adds to `oauth_server`. */
 export const openapiShape = {
   openapi: trueOrFalse.optional(),
 };

@@ -3,13 +3,10 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { ERROR, errorAnswer, pageErrorAnswer, type Operation } from '../../endpoints/operation.ts';
 import { endpointOperations } from './endpoint-operations.ts';
 
-/**
- * The version of the HTTP interface. It changes only when clients must change how they send
- * requests.
- */
+/** Changes only when clients must change how they send requests. */
 const VERSION = '1';
 
-/** Returns an OpenAPI 3.1 document that describes the server's endpoints, sorted by path. */
+/** Returns an OpenAPI 3.1 document of the endpoints, sorted by path. */
 export async function openApiDocument(
   server: AuthorizationServer,
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -48,9 +45,8 @@ export async function openApiDocument(
 }
 
 /**
- * Returns the path that clients request. The path includes `base_path`, even if a proxy removes
- * `base_path` before requests reach the server. Exception: some endpoints are not below
- * `base_path`.
+ * Returns the path that clients request. It includes `base_path`, even if a proxy removes it. Some
+ * endpoints are not below `base_path`.
  */
 function publicPath(
   { basePath, mountPath }: AuthorizationServer,
@@ -78,7 +74,7 @@ async function operationsOf(
   );
 }
 
-/** Adds the responses that any endpoint can send when the server fails. */
+/** Adds the responses of any endpoint when the server fails. */
 function withFaults(operation: Operation): Operation {
   const isForPeople = Object.values(operation.responses).some(
     ({ content = {} }) => content['text/html'] !== undefined,

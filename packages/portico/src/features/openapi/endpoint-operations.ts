@@ -19,10 +19,7 @@ import {
   type Schema,
 } from '../../endpoints/operation.ts';
 
-/**
- * Returns the description of an endpoint that every server has, or undefined for any other
- * endpoint.
- */
+/** Returns undefined for an endpoint that only some servers have. */
 export function endpointOperations(
   { grantTypes }: AuthorizationServer,
   name: string,
@@ -33,7 +30,7 @@ export function endpointOperations(
 
 const PAGE_ERROR = pageErrorAnswer('The request is not valid, so the browser is not sent back.');
 
-/** The parameters of an authorization request (RFC 6749 section 4.1.1). */
+/** RFC 6749 section 4.1.1. */
 const AUTHORIZATION_PARAMETERS: readonly (readonly [name: string, schema: Schema, text: string])[] =
   [
     ['response_type', { const: 'code' }, 'RFC 6749 section 4.1.1'],
@@ -203,7 +200,6 @@ const USERINFO: Operations = {
   },
 };
 
-/** Returns the description of an endpoint that serves a cacheable document. */
 function documentOperations(summary: string, schema: Schema): Operations {
   return {
     get: {
@@ -216,7 +212,7 @@ function documentOperations(summary: string, schema: Schema): Operations {
   };
 }
 
-/** The metadata members that every server publishes (RFC 8414 section 2). */
+/** The members that every server publishes (RFC 8414 section 2). */
 const METADATA = {
   issuer: URL_TEXT,
   authorization_endpoint: URL_TEXT,
@@ -232,7 +228,7 @@ const METADATA = {
   code_challenge_methods_supported: TEXTS,
 } as const;
 
-/** The metadata members that OpenID Connect adds (OpenID Connect Discovery 1.0 section 3). */
+/** The members that OpenID Connect adds (OpenID Connect Discovery 1.0 section 3). */
 const PROVIDER_METADATA = {
   ...METADATA,
   userinfo_endpoint: URL_TEXT,

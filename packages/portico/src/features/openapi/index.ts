@@ -2,10 +2,10 @@ import { defineFeature } from '../../feature.ts';
 import { documentReply, publicDocument } from '../../endpoints/replies/documents.ts';
 import { openapiShape } from './config.ts';
 
-/** How long caches may keep the OpenAPI document, in seconds. */
+/** In seconds. */
 const MAX_AGE = 60;
 
-/** Publishes an OpenAPI 3.1 description of the server's endpoints. */
+/** Publishes an OpenAPI 3.1 description of the endpoints. */
 export const openapi = defineFeature({
   name: 'openapi',
   config: openapiShape,

@@ -1,6 +1,5 @@
 import { jsonAnswer, objectOf, TEXT, type Operations } from '../../endpoints/operation.ts';
 
-/** The OpenAPI description of `GET /oauth/openapi.json`. */
 export const openapiOperations: Operations = {
   get: {
     summary: 'Get this description.',

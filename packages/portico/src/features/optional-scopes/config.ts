@@ -4,7 +4,6 @@ const names = z.array(z.string({ error: 'must be the name of a scope' }), {
   error: 'must be a list of scopes',
 });
 
-/** The setting that this feature adds to `oauth_server`. */
 export const optionalScopesShape = {
   optional_scopes: z
     .strictObject(

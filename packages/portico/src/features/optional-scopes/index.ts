@@ -4,7 +4,7 @@ import { defineFeature } from '../../feature.ts';
 import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { optionalScopesShape } from './config.ts';
 
-/** Lets users leave out and add scopes on the consent page. */
+/** Users can leave out and add scopes on the consent page. */
 export const optionalScopes = defineFeature({
   name: 'optional_scopes',
   config: optionalScopesShape,

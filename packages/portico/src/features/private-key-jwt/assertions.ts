@@ -14,28 +14,25 @@ import { areInDocument, type ClientKeySource, type Fits } from './client-keys.ts
 import { checkDecoySignature, decoyClient, isDecoyClient } from './decoy-client.ts';
 
 /**
- * Times in seconds:
+ * In seconds:
  *
- * - `SKEW`: how far the client's clock may differ from the server's clock, in either direction.
+ * - `SKEW`: how far the clocks of the client and the server may differ.
  * - `LONGEST_LIFE`: how long an assertion can be valid.
- * - `FURTHEST_EXPIRY`: how far in the future `exp` may be if the assertion has an `iat`.
+ * - `FURTHEST_EXPIRY`: how far in the future `exp` may be if there is an `iat`.
  */
 const SKEW = 60;
 const LONGEST_LIFE = 600;
 const FURTHEST_EXPIRY = 3600;
 const LONGEST_JTI = 255;
-/**
- * The maximum number of keys of one key set that the server tries for an assertion. Each key costs
- * one signature verification.
- */
+/** How many keys of a key set the server tries. Each key costs one signature verification. */
 const MOST_TRIED = 10;
-/** The `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */
+/** `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */
 const OWN_TYPE = 'client-authentication+jwt';
 const TYPES: readonly unknown[] = [undefined, 'jwt', OWN_TYPE];
 
 /**
- * Authenticates clients that sign assertions with their own keys (RFC 7523 section 3, OpenID
- * Connect Core section 9: `private_key_jwt`).
+ * Authenticates clients that sign assertions with their own keys: `private_key_jwt` (RFC 7523
+ * section 3, OpenID Connect Core section 9).
  */
 export class Assertions implements OwnAssertions {
   readonly called = PRIVATE_KEY_JWT;
@@ -67,11 +64,11 @@ export class Assertions implements OwnAssertions {
   }
 }
 
-/** Verifies assertions that clients send to the given endpoints. */
+/** Verifies assertions for the given endpoints. */
 class Verifier {
   readonly #server: Server;
   readonly #keys: ClientKeySource;
-  /** The URLs that an assertion may name as its audience, as an alternative to the issuer. */
+  /** An assertion may name one of these URLs as its audience, instead of the issuer. */
   readonly #endpoints: readonly string[];
 
   constructor(server: Server, keys: ClientKeySource, endpoints: readonly string[]) {
@@ -99,8 +96,8 @@ class Verifier {
   }
 
   /**
-   * Throws unless this server is the assertion's only audience. If the assertion also named another
-   * server, that server could send it to this server and impersonate the client.
+   * Throws unless this server is the only audience. Another server in the audience could send the
+   * assertion to this one and impersonate the client.
    */
   #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
     const { issuer } = this.#server;
@@ -151,8 +148,8 @@ class Verifier {
         .some((key) => isSigned(key, assertion));
     if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('it is not signed with a key of the client');
-    // Mark the assertion as used last, after all checks. Otherwise, a sender without the client's
-    // key could use up a `jti`.
+    // Mark the assertion as used after all checks. Otherwise, a sender without the client's key
+    // could use up a `jti`.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }
@@ -174,8 +171,8 @@ function requireJti({ jti }: JsonObject): string {
 }
 
 /**
- * Checks the assertion's times. Returns when the assertion expires, in whole seconds since 1970.
- * This is at most `LONGEST_LIFE` after `iat`, even if `exp` is later. `now` is also in seconds.
+ * Checks the times. Returns when the assertion expires, in whole seconds since 1970: at most
+ * `LONGEST_LIFE` after `iat`, even if `exp` is later. `now` is also in seconds.
  */
 function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');
@@ -199,10 +196,7 @@ function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   return Math.ceil(Math.min(exp, iat + LONGEST_LIFE));
 }
 
-/**
- * Whether a value is a valid time: seconds since 1970, possibly with a fraction (RFC 7519 section
- * 2).
- */
+/** A time is in seconds since 1970, possibly with a fraction (RFC 7519 section 2). */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

@@ -9,33 +9,32 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 
 /**
- * Returns whether one of the keys fits, for example because it verifies a signature. `algorithm` is
- * the only algorithm that the client may use, or null if it may use any.
+ * Returns true if one of the keys fits, for example because it verifies a signature. `algorithm` is
+ * the client's only algorithm, or null if the client may use any.
  */
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
 /**
- * Whether the client publishes its keys in its client document. If so, Portico fetches the document
- * again, because the stored copy is as old as the last authorization.
+ * Returns true if the client document contains the keys. Portico then fetches the document again,
+ * because the stored copy is as old as the last authorization.
  */
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
 }
 
-/** The maximum sizes of fetched documents, in bytes. */
+/** In bytes. */
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
- * How long Portico uses a fetched key set before it fetches the set again, in milliseconds. If a
- * client withdraws a key, Portico accepts this key for at most one more hour, even if the cache
- * headers allow more time.
+ * How long a fetched key set is used, in milliseconds. A key that a client withdraws works for at
+ * most one more hour, even if the cache headers allow more.
  */
 const LONGEST_FRESH = 3_600_000;
 const BETWEEN_FETCHES = 60_000;
 const AFTER_FAILURE = 10_000;
 /**
- * The maximum number of remembered key sets (`MOST_REMEMBERED`) and of keys in published sets
- * (`MOST_PUBLISHED_KEYS`). Above a limit, Portico forgets the least recently used set.
+ * The maximum number of remembered sets and of keys in published sets. Above a limit, Portico
+ * forgets the least recently used set.
  */
 const MOST_REMEMBERED = 1000;
 const MOST_PUBLISHED_KEYS = 2000;
@@ -44,45 +43,42 @@ const MOST_PUBLISHED_KEYS = 2000;
 interface PublishedSet {
   readonly keys: readonly PublicKey[];
   /**
-   * The algorithm that the client's document names, or null if it names none. Undefined if the key
-   * set does not come from a document.
+   * The algorithm in the client's document, or null. Undefined if the key set is not from a
+   * document.
    */
   readonly algorithm?: string | null;
-  /** The URL of the keys if the client's document contains this URL instead of keys. */
+  /** The URL of the keys, if the document contains a URL instead of keys. */
   readonly elsewhere?: string | null;
 }
 
 interface Published {
   /** Null if the last fetch failed and no earlier set is still fresh. */
   readonly set: PublishedSet | null;
-  /**
-   * When the set was fetched. If the clock now shows an earlier time, the clock was set back.
-   * Portico then treats the set as stale.
-   */
+  /** If the clock now shows an earlier time, it was set back, and the set is stale. */
   readonly fetchedAt: number;
   readonly freshUntil: number;
   readonly nextFetchAt: number;
 }
 
 /**
- * Finds the public keys of clients. Portico either stores a client's keys or fetches them from a
- * URL, where the client can change them at any time.
+ * Finds the public keys of clients: stored keys, or keys at a URL, where the client can change them
+ * at any time.
  */
 export class ClientKeySource {
   readonly #source: ClientSource | null;
-  /** The parsed keys, by the stored JSON text of the key set. */
+  /** The parsed keys, by the JSON text of the stored key set. */
   readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
-  // Fetches the keys of clients with documents. Anyone can publish a document that names any URL,
-  // and then send assertions as this client. These fetches have separate limits, so that such
-  // clients cannot use up the limits of registered clients.
+  // Fetches the keys of clients with documents. Anyone can publish a document with any URL and then
+  // send assertions. These fetches have separate limits, so such clients cannot use up the limits
+  // of registered clients.
   readonly #ofDocuments: PublishedKeys;
   readonly #ofRegistered: PublishedKeys;
   readonly #inDocuments: PublishedKeys;
   readonly #newFetchJson: () => FetchJson;
 
   /**
-   * `newFetchJson` creates a fetch function with separate limits. `source` finds clients by their
-   * documents. It is null if no feature provides such clients.
+   * `newFetchJson` creates a fetch function with separate limits. `source` is null if no feature
+   * provides clients with documents.
    */
   constructor(newFetchJson: () => FetchJson, source: ClientSource | null, clock: () => number) {
     this.#source = source;
@@ -98,10 +94,7 @@ export class ClientKeySource {
     this.#newFetchJson = newFetchJson;
   }
 
-  /**
-   * Checks the client's keys. If they are at a `jwks_uri`, fetches them again. Returns a list of
-   * problems, which is empty if there are none.
-   */
+  /** Returns all problems with the client's keys. Fetches keys at a `jwks_uri` again. */
   async problems(client: KeyedClient): Promise<readonly string[]> {
     try {
       return keySetProblems(await this.#keySetOf(client), client.keys.algorithm);
@@ -112,9 +105,9 @@ export class ClientKeySource {
   }
 
   /**
-   * Returns whether `fits` is true for the client's keys. If `fits` is false for keys from an
-   * earlier fetch, fetches the keys again. After the second fetch, does so at most once a minute.
-   * Throws a ClientKeysError if Portico has no keys and cannot fetch any.
+   * Returns the result of `fits` for the client's keys. If keys from an earlier fetch do not fit,
+   * fetches them again, after the second fetch at most once a minute. Throws a ClientKeysError if
+   * there are no keys and the fetch fails.
    */
   async haveOne(client: KeyedClient, fits: Fits): Promise<boolean> {
     const { id, registeredBy, keys } = client;
@@ -134,8 +127,7 @@ export class ClientKeySource {
   async #keySetOf({ id, keys: { jwks, jwksUri } }: KeyedClient): Promise<unknown> {
     if (jwksUri === null) return JSON.parse(jwks ?? 'null') as unknown;
     const about = { limit: LARGEST, person: getPerson(id), isKnown: true };
-    // Use a new fetch function with separate limits for each client, because an operator may check
-    // all clients together.
+    // An operator may check all clients together, so each client gets separate limits.
     return (await this.#newFetchJson()(new URL(jwksUri), about)).value;
   }
 
@@ -153,8 +145,7 @@ export class ClientKeySource {
   }
 
   /**
-   * Reads only the keys from the document. All other changes in the document take effect at the
-   * next authorization.
+   * Reads only the keys from the document. Its other changes take effect at the next authorization.
    */
   async #haveInDocument(url: string, fits: Fits): Promise<boolean> {
     this.#requireAllowed(url);
@@ -170,11 +161,10 @@ export class ClientKeySource {
   }
 }
 
-/** The size limit and the parser for a kind of fetched document. */
 interface KeysToFetch {
-  /** The maximum size of the fetched document, in bytes. */
+  /** In bytes. */
   readonly limit: number;
-  /** Parses a fetched value as a key set. Throws an OutboundError if the value is not valid. */
+  /** Throws an OutboundError if the value is not a valid key set. */
   readonly read: (value: unknown, url: string) => PublishedSet;
 }
 
@@ -183,12 +173,11 @@ const KEY_SETS: KeysToFetch = {
   read: (value) => ({ keys: readKeySet(value) ?? [] }),
 };
 
-/** Fetches and remembers published keys. */
 class PublishedKeys {
   readonly #fetchJson: FetchJson;
   readonly #clock: () => number;
   readonly #what: KeysToFetch;
-  /** The published key sets, by URL. */
+  /** By URL. */
   readonly #published = new RecentMap<string, Published>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Published>>();
 
@@ -199,7 +188,7 @@ class PublishedKeys {
   }
 
   /**
-   * Returns whether `fits` is true for the keys at this URL. Fetches the keys as
+   * Returns the result of `fits` for the keys at this URL. Fetches them as
    * `ClientKeySource.haveOne` describes.
    */
   async haveOne(
@@ -232,10 +221,7 @@ class PublishedKeys {
     }
   }
 
-  /**
-   * Fetches the keys. If the fetch fails, keeps the keys that are still fresh and waits before the
-   * next fetch.
-   */
+  /** Fetches the keys. If this fails, keeps fresh keys and waits before the next fetch. */
   async #fetch(url: string, clientId: string): Promise<Published> {
     const published = this.#published;
     const { limit, read } = this.#what;
@@ -257,7 +243,7 @@ class PublishedKeys {
         set,
         fetchedAt: now,
         freshUntil: now + fresh,
-        // The keys may change soon after the first fetch, so allow the second fetch immediately.
+        // The keys may change soon after the first fetch, so allow the second one immediately.
         nextFetchAt: now + (isRepeated ? BETWEEN_FETCHES : 0),
       };
       published.put(url, fetched);
@@ -274,7 +260,7 @@ class PublishedKeys {
   }
 }
 
-/** Returns the name by which the fetch limits identify this client. */
+/** The name of this client in the fetch limits. */
 function getPerson(clientId: string): string {
   return JSON.stringify(['a client', clientId, 'its keys']);
 }
@@ -284,8 +270,8 @@ function unavailable(detail: string, retryAfter: number): ClientKeysError {
 }
 
 /**
- * Forgets the least recently used sets when there are too many keys, because anyone can publish a
- * very large set.
+ * Anyone can publish a very large set. Forgets the least recently used sets when there are too many
+ * keys.
  */
 function forgetOldest(published: Map<string, Published>): void {
   const count = ({ set }: Published) => set?.keys.length ?? 0;

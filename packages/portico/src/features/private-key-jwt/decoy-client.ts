@@ -9,9 +9,8 @@ import type { ClientKeys } from '../../store/client.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 /**
- * One public key of each type, from the examples in RFC 7515 (appendices A.2 and A.3) and RFC 8037
- * (appendix A.1). Anyone can find their private keys in these RFCs, so Portico ignores the result
- * of each verification with these keys.
+ * One public key of each type, from RFC 7515 (appendices A.2 and A.3) and RFC 8037 (appendix A.1).
+ * Their private keys are public too, so Portico ignores the results of verifications with them.
  */
 const EXAMPLES: readonly JsonObject[] = [
   {
@@ -38,9 +37,8 @@ const NO_KEYS: ClientKeys = {
 };
 
 /**
- * Returns a stand-in for a client that does not exist or has no keys. The stand-in makes the
- * response take as long as for a real client. The server never accepts a signature for the
- * stand-in.
+ * Returns a stand-in for a client that does not exist or has no keys. The response then takes as
+ * long as for a real client. The server never accepts a signature for the stand-in.
  */
 export function decoyClient(clientId: string): KeyedClient {
   return { id: clientId, registeredBy: 'operator', keys: NO_KEYS };
@@ -53,8 +51,8 @@ export function isDecoyClient({ keys }: KeyedClient): boolean {
 let keys: readonly PublicKey[] | null = null;
 
 /**
- * Verifies the signature with an example key. Call this function if an assertion is rejected before
- * any signature was verified. As a result, the response takes as long as with a real key.
+ * Verifies the signature with an example key. Call it if an assertion is rejected before any
+ * verification. The response then takes as long as with a real key.
  */
 export function checkDecoySignature(assertion: Jws): void {
   keys ??= EXAMPLES.map(readPublicKey).filter((key) => key !== null);

@@ -4,7 +4,7 @@ import { Assertions } from './assertions.ts';
 import { ClientKeySource } from './client-keys.ts';
 import { privateKeyJwtShape } from './config.ts';
 
-/** Lets clients authenticate with signed assertions (RFC 7523 section 2.2). */
+/** Clients can authenticate with signed assertions (RFC 7523 section 2.2). */
 export const privateKeyJwt = defineFeature({
   name: 'private_key_jwt',
   config: privateKeyJwtShape,

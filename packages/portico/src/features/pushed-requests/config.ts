@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** The setting that this feature adds to `oauth_server`. */
 export const pushedShape = {
   pushed_authorization_requests: z
     .enum(['off', 'accept', 'require'], { error: 'must be "off", "accept" or "require"' })

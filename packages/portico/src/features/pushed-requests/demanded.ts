@@ -2,9 +2,8 @@ import type { ClientDemands } from '../../store/client-demands.ts';
 import { OAuthError } from '../../errors.ts';
 
 /**
- * Returns an error if the client had to push its authorization request but did not (RFC 9126
- * sections 5 and 6). Otherwise, returns null. A client whose registration requires pushed requests
- * gets the error even if the server does not accept pushed requests.
+ * Returns an error if the client had to push its request but did not (RFC 9126 sections 5 and 6). A
+ * registration that requires pushed requests counts even if the server does not accept them.
  */
 export function refuseUnpushed(
   { pushesRequests }: ClientDemands,

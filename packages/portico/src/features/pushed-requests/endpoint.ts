@@ -10,18 +10,18 @@ import type { KeyBinding } from '../../tokens/key-binding.ts';
 import type { PushedRequests } from './pushed.ts';
 import { pushingClients } from './pushing-clients.ts';
 
-/** The path where clients push authorization requests, relative to `base_path`. */
+/** Below `base_path`. */
 export const PAR_PATH = '/oauth/par';
 
 /**
- * Handles POST /oauth/par (RFC 9126). Authenticates the client, then checks and stores the
- * authorization request that the client sent.
+ * Handles POST /oauth/par (RFC 9126). Authenticates the client, then checks and stores its
+ * authorization request.
  */
 export class ParEndpoint {
   readonly #pushed: PushedRequests;
   readonly #parts: Parts;
   readonly #authentication: ClientAuthentication;
-  /** The URL of this endpoint. DPoP proofs must name it. */
+  /** DPoP proofs must name this URL. */
   readonly #url: string;
 
   constructor(pushed: PushedRequests, server: Server, parts: Parts) {
@@ -43,7 +43,7 @@ export class ParEndpoint {
     const proved = binding === null ? null : await binding.prove(request, this.#url);
     const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
-    // The parameter `client_id` is required in addition to the client authentication (section 2.1).
+    // `client_id` is required in addition to the client authentication (section 2.1).
     form.require('client_id');
     if (form.has('request_uri'))
       throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');
@@ -56,17 +56,16 @@ export class ParEndpoint {
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
     if (proved === null) return reply;
-    // Mark the proof as used last, because each used proof is a row in the store. If rejected
-    // requests used up proofs, an attacker could fill the store with rows.
+    // Each used proof is a row in the store, so mark the proof as used last. Otherwise, an attacker
+    // could fill the store with rejected requests.
     await proved.claim();
     return withFields(reply, await proved.answerFields());
   };
 }
 
 /**
- * Returns the parameter that binds the authorization code to the proof's key (RFC 9449 section
- * 10.1). Returns an empty list if the form already contains this parameter. Throws if the form
- * names another key.
+ * Returns the parameter that binds the code to the proof's key (RFC 9449 section 10.1), unless the
+ * form contains it. Throws if the form names another key.
  */
 function getKey(
   form: Parameters,

@@ -5,10 +5,7 @@ import { refuseUnpushed } from './demanded.ts';
 import { PAR_PATH, ParEndpoint } from './endpoint.ts';
 import { PushedRequests } from './pushed.ts';
 
-/**
- * Lets clients push authorization requests to the server before they redirect the browser (RFC
- * 9126).
- */
+/** Clients can push authorization requests before they redirect the browser (RFC 9126). */
 export const pushedRequests = defineFeature({
   name: 'pushed_requests',
   config: pushedShape,

@@ -11,7 +11,6 @@ import {
   type Operations,
 } from '../../endpoints/operation.ts';
 
-/** The OpenAPI description of `POST /oauth/par`. */
 export const parOperations: Operations = {
   post: {
     summary: 'Push an authorization request.',

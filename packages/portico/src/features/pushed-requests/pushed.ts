@@ -14,25 +14,22 @@ import {
 
 export interface PushedRequest {
   readonly requestUri: string;
-  /** The lifetime of the `request_uri`, in seconds. */
+  /** In seconds. */
   readonly expiresIn: number;
 }
 
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const SECRET = /^[\w-]{43}$/;
-/**
- * The lifetime of a `request_uri`, in seconds. A short lifetime is enough, because clients redirect
- * the browser immediately.
- */
+/** In seconds. Clients redirect the browser immediately, so a short lifetime is enough. */
 const LIFETIME = 60;
 
 /**
  * Stores pushed authorization requests (RFC 9126) until a browser sends their `request_uri`
  * (decision 44).
  *
- * The request's id is derived from the `request_uri` and the client. It identifies the pushed
- * request, the browser's cookie during sign-in, and the consent request. Therefore, only the first
- * user who opens the `request_uri` can be asked for consent.
+ * The id of a request is derived from the `request_uri` and the client. It identifies the pushed
+ * request, the browser's cookie during sign-in, and the consent request. So only the first user who
+ * opens the `request_uri` can be asked for consent.
  */
 export class PushedRequests implements DirectRequests {
   readonly #server: Server;
@@ -42,8 +39,8 @@ export class PushedRequests implements DirectRequests {
   }
 
   /**
-   * Stores a pushed request until a browser uses it, and returns its `request_uri`. Throws a
-   * NotNowError if the limit is reached.
+   * Stores a pushed request and returns its `request_uri`. Throws a NotNowError if the limit is
+   * reached.
    */
   async keep(request: Request, client: Client, sent: SentParameters): Promise<PushedRequest> {
     const { store, host, pruning, clock } = this.#server;
@@ -97,17 +94,14 @@ export class PushedRequests implements DirectRequests {
   }
 }
 
-/**
- * Derives the id of the request. The id depends on the client, so another client cannot use the
- * same `request_uri`.
- */
+/** The id depends on the client, so another client cannot use the same `request_uri`. */
 function deriveRequestId(secret: string, clientId: string): string {
   return keyedHash(secret, 'a pushed request of', clientId);
 }
 
 /**
- * Whether the request counts toward the limit for unverified clients. A request does not count if
- * an operator registered its client and the client has authenticated.
+ * Returns true if the limit for unverified clients applies. It does not apply if an operator
+ * registered the client and the client has authenticated.
  */
 function isOpenToAnyone({ public: isPublic, registeredBy }: Client): boolean {
   return isPublic || registeredBy !== 'operator';

@@ -8,10 +8,9 @@ import type { Server } from '../../server.ts';
 import { askedScopes } from '../../authorization/request.ts';
 
 /**
- * Returns a function that finds the client of a pushed request (RFC 9126). If the client has a
- * document, the function fetches the document unless the stored copy is fresh, because Portico
- * needs it to check the request and the client's key. The low limits for unverified clients apply
- * to these fetches (decision 44).
+ * Returns a function that finds the client of a pushed request (RFC 9126). To check the request and
+ * the client's key, it fetches the client's document unless the stored copy is fresh. The low
+ * limits for unverified clients apply to these fetches (decision 44).
  */
 export function pushingClients({ host }: Server, { clients, clientSource }: Parts): FindClient {
   return async (clientId, request, form) => {

@@ -1,20 +1,20 @@
 import type { KnownAuthentication } from '../../authorization/authentication.ts';
 import type { Details } from '../../store/grant.ts';
 
-/** How and when the user authenticated, as stored in the details of an authorization. */
+/** How and when the user authenticated, in the details of an authorization. */
 export interface KeptAuthentication {
-  /** When the user authenticated, in seconds since 1970. ID tokens use the same unit. */
+  /** In seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
   readonly acr?: string | undefined;
   readonly amr?: readonly string[] | undefined;
 }
 
-/** The key of the authentication in an authorization's details. */
+/** The key in the details of an authorization. */
 const KEPT_AS = 'authentication';
 
 /**
- * Returns the details for a new authorization, or undefined if the host does not know when the user
- * authenticated.
+ * Returns the details for a new authorization. Returns undefined if the host does not know when the
+ * user authenticated.
  */
 export function toDetails(known: KnownAuthentication | null): Details | undefined {
   if (known === null) return undefined;
@@ -22,7 +22,6 @@ export function toDetails(known: KnownAuthentication | null): Details | undefine
   return { [KEPT_AS]: { auth_time: Math.floor(at / 1000), ...how } satisfies KeptAuthentication };
 }
 
-/** Returns the authentication from the details of an authorization, or null. */
 export function readDetails(details: Details | undefined): KeptAuthentication | null {
   return (details?.[KEPT_AS] as KeptAuthentication | undefined) ?? null;
 }

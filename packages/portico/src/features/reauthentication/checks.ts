@@ -3,13 +3,10 @@ import { isSilent, promptValues } from '../../authorization/request-parameters.t
 import { OAuthError } from '../../errors.ts';
 import { quoted } from '../../quoting.ts';
 
-/** Matches at most ten digits. Ten digits of seconds are more than three centuries. */
+/** Ten digits of seconds are more than three centuries. */
 const MAX_AGE = /^[0-9]{1,10}$/;
 
-/**
- * Checks `prompt` (OpenID Connect Core section 3.1.2.1). Accepts `login` in addition to the values
- * that every server accepts.
- */
+/** Checks `prompt` (OpenID Connect Core section 3.1.2.1). Also accepts `login`. */
 export const checkPrompt: RequestCheck = ({ parameters }) => {
   const prompt = parameters.get('prompt');
   if (isSilent(parameters)) return {};
@@ -23,7 +20,6 @@ export const checkPrompt: RequestCheck = ({ parameters }) => {
   return {};
 };
 
-/** Checks that `max_age` is a number of seconds. */
 export const checkMaxAge: RequestCheck = ({ parameters }) => {
   const maxAge = parameters.get('max_age');
   if (maxAge === undefined || MAX_AGE.test(maxAge)) return {};

@@ -2,13 +2,11 @@ import { z } from 'zod';
 import { trueOrFalse } from '../../config.ts';
 
 /**
- * Matches a level of assurance. It must not contain spaces, because `acr_values` is a list
- * separated by spaces. It must not contain quotes or backslashes, because the `WWW-Authenticate`
- * header puts it in quotes.
+ * Matches a level of assurance. Spaces separate the levels in `acr_values`. The `WWW-Authenticate`
+ * header puts them in quotes, so quotes and backslashes are not allowed.
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/;
 
-/** The settings that this feature adds to `oauth_server`. */
 export const reauthenticationShape = {
   reauthentication: trueOrFalse.optional(),
   acr_values: z

@@ -8,7 +8,7 @@ import { Reauthentication } from './reauthentication.ts';
 import { makesRequirement } from './requirement.ts';
 
 /**
- * Lets clients and APIs require a user to authenticate again (OpenID Connect Core section 3.1.2.1,
+ * Clients and APIs can require a user to authenticate again (OpenID Connect Core section 3.1.2.1,
  * RFC 9470).
  */
 export const reauthentication = defineFeature({
@@ -43,7 +43,7 @@ export const reauthentication = defineFeature({
   },
 });
 
-/** Throws a ConfigurationError if the host does not provide a member that this feature needs. */
+/** Throws a ConfigurationError if the host lacks a member that this feature needs. */
 function requirePage(host: CompleteHost): NonNullable<CompleteHost['reauthenticateUrl']> {
   const { authenticatedAt, reauthenticateUrl } = host;
   const missing = Object.entries({ authenticatedAt, reauthenticateUrl }).filter(

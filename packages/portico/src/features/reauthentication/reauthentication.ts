@@ -21,15 +21,15 @@ import { toDetails } from './authentication.ts';
 
 /**
  * Redirects users to a page of the host if a request requires them to authenticate again (OpenID
- * Connect Core section 3.1.2.1). If a user comes back from that page without a recent
- * authentication, rejects the request instead of redirecting again, to avoid a loop.
+ * Connect Core section 3.1.2.1). A user who comes back without a recent authentication gets an
+ * error, because a second redirect could be a loop.
  */
 export class Reauthentication implements Interaction {
   readonly #server: Server;
   readonly #page: NonNullable<CompleteHost['reauthenticateUrl']>;
   readonly #supported: readonly string[];
 
-  /** `supported` contains the levels of assurance that the host's sign-in pages can reach. */
+  /** `supported`: the levels of assurance that the host's sign-in pages can reach. */
   constructor(
     server: Server,
     page: NonNullable<CompleteHost['reauthenticateUrl']>,
@@ -46,8 +46,8 @@ export class Reauthentication implements Interaction {
     const isFresh = this.#isFresh(further, known, visit.receivedAt);
     const acrValues = this.#acrValues(further);
     const isReached = acrValues.length === 0 || acrValues.includes(known?.acr ?? '');
-    // `acr_values` is only a preference. Therefore, a level that the user has not reached never
-    // causes an error (OpenID Connect Core section 5.5.1).
+    // `acr_values` is only a preference, so a level that is not reached is never an error (OpenID
+    // Connect Core section 5.5.1).
     const mayStay = isReached || visit.isBack || asked.silent === true;
     if (!isFresh && visit.isBack) return { refusal: notFresh(known) };
     if (!isFresh || !mayStay) return { page: this.#pageFor(further) };
@@ -56,10 +56,9 @@ export class Reauthentication implements Interaction {
   }
 
   /**
-   * Checks the authentication again when the user submits the consent page. By now, the page may
-   * have been open for longer than `max_age`, or the browser may have an older session. Returns the
-   * authentication of the session that submitted the page. If it is not recent enough, returns the
-   * page on which the user authenticates again.
+   * Checks the authentication again when the user submits the consent page. The page may have been
+   * open for longer than `max_age`, or the browser may have an older session. Returns the
+   * authentication of the session, or the page where the user authenticates again.
    */
   async confirm(
     { further = {}, details }: ConsentRequest,
@@ -76,10 +75,11 @@ export class Reauthentication implements Interaction {
   }
 
   /**
-   * Whether the request is for this user. If its `id_token_hint` names another user, the server
-   * must not send a successful response (OpenID Connect Core section 3.1.2.2). The hint must be an
-   * ID token of this client. Otherwise, a client could forge hints to find out who is signed in.
-   * Always true for `prompt=none`, because the remembered consent then decides.
+   * Returns true if the request is for this user. If `id_token_hint` names another user, the server
+   * must not send a successful response (OpenID Connect Core section 3.1.2.2).
+   *
+   * The hint must be an ID token of this client. With a forged hint, a client could find out who is
+   * signed in. For `prompt=none`, the remembered consent decides.
    */
   async #isNamed(
     { clientId, further: { id_token_hint: hint } = {}, silent }: AuthorizationRequest,
@@ -95,12 +95,12 @@ export class Reauthentication implements Interaction {
     return (returnTo) => this.#page(returnTo, { acrValues: this.#acrValues(further) });
   }
 
-  /** Returns the levels of assurance that the client requests and the host can reach. */
+  /** Returns the requested levels of assurance that the host can reach. */
   #acrValues({ acr_values: acrValues = '' }: Further): readonly string[] {
     return [...new Set(acrValues.split(' '))].filter((each) => this.#supported.includes(each));
   }
 
-  /** Whether the user has authenticated as recently as the request requires. */
+  /** Returns true if the authentication is as recent as the request requires. */
   #isFresh(
     { prompt, max_age: maxAge }: Further,
     known: KnownAuthentication | null,
@@ -111,21 +111,21 @@ export class Reauthentication implements Interaction {
     if (known === null) return false;
     const longest = Number(maxAge ?? Number.POSITIVE_INFINITY) * 1000;
     const age = this.#server.clock() - known.at;
-    // Do not send the user to authenticate again right after they signed in for this request.
+    // The user has just signed in for this request.
     if (known.at >= receivedAt) return age <= Math.max(longest, JUST_NOW);
     return !isLogin && longest > 0 && age <= longest;
   }
 }
 
-/** The authorization request parameters that features add. */
+/** The request parameters that features add. */
 type Further = Readonly<Record<string, string>>;
 
-/** The key of the authorization request's time in the consent request's details. */
+/** The key of the request's time in the details of the consent request. */
 const RECEIVED_AT = 'request_received_at';
 
 /**
- * How long a sign-in for the current authorization request is recent enough, in milliseconds, even
- * if `max_age` is shorter.
+ * A sign-in for the current request is recent enough for this long, in milliseconds, even if
+ * `max_age` is shorter.
  */
 const JUST_NOW = 60_000;
 

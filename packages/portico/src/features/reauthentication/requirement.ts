@@ -29,7 +29,7 @@ declare module '../../errors.ts' {
   }
 }
 
-/** Returns a function that adds the method `requireAuthentication` to a token. */
+/** Adds the method `requireAuthentication` to a token. */
 export function makesRequirement(isOn: boolean, clock: () => number): MakesTokenMembers {
   return (token, refuse) => ({
     requireAuthentication(requirement) {

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 
-/** The maximum value of `refresh_retry_seconds`. */
 const LONGEST_RETRY = 300;
 
-/** The setting that this feature adds to `oauth_server`. */
 export const refreshRetryShape = {
   refresh_retry_seconds: z
     .int({ error: 'must be a whole number of seconds' })

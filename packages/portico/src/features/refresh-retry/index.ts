@@ -3,8 +3,8 @@ import { refreshRetryShape } from './config.ts';
 import { RefreshRetries } from './retries.ts';
 
 /**
- * Repeats the response if a client uses a refresh token again within `refresh_retry_seconds`,
- * because the first response may not have reached the client.
+ * Repeats the response if a client uses a refresh token again within `refresh_retry_seconds`. The
+ * first response may not have reached the client.
  */
 export const refreshRetry = defineFeature({
   name: 'refresh_retry',

@@ -9,25 +9,23 @@ import type { TokenRequest } from '../../grants/lost-answers.ts';
 import type { RefreshRules, SecondUses } from '../../grants/repeated-answers.ts';
 
 /**
- * The content of a stored response before encryption. It contains no ID token. When Portico repeats
- * the response, it signs a new ID token with the user's current data and permissions.
+ * A stored response before encryption. It contains no ID token: Portico signs a new one with the
+ * user's current data and permissions.
  */
 interface Sealed {
   readonly access: string;
   readonly refresh: string;
   readonly scopes: readonly string[];
-  /** When the access token expires, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly expiresAt: number;
-  /**
-   * The thumbprint of the key that the access token is bound to. Missing if the token is not bound.
-   */
+  /** The thumbprint of the key of a bound access token. */
   readonly thumbprint?: string;
 }
 
 /**
- * Repeats the last response to a refresh token, with the same tokens (decision 37). Portico repeats
- * a response for `refresh_retry_seconds`, but only until the client uses the new refresh token. The
- * stored response is encrypted. Only the old refresh token can decrypt it.
+ * Repeats the last response to a refresh token, with the same tokens (decision 37). This works for
+ * `refresh_retry_seconds`, and only until the client uses the new refresh token. Only the old
+ * refresh token can decrypt the stored response.
  */
 export class RefreshRetries implements SecondUses {
   readonly #server: Server;
@@ -35,10 +33,7 @@ export class RefreshRetries implements SecondUses {
   readonly #rules: RefreshRules;
   readonly #binding: KeyBinding | null;
 
-  /**
-   * `window` is how long Portico repeats a response, in milliseconds. `binding` is null if the
-   * server does not bind tokens.
-   */
+  /** `window` is in milliseconds. `binding` is null if the server does not bind tokens. */
   constructor(server: Server, window: number, rules: RefreshRules, binding: KeyBinding | null) {
     this.#server = server;
     this.#window = window;
@@ -76,8 +71,8 @@ export class RefreshRetries implements SecondUses {
     const { access, refresh, scopes, expiresAt } = sealed;
     this.#rules.requireSame(client, form, token, scopes);
     if ((sealed.thumbprint ?? null) !== thumbprint) {
-      // A public client proves only that it has the refresh token. If two senders use the same
-      // token with different keys within seconds, one of them has stolen it.
+      // A public client proves only that it has the refresh token. If two senders use it with
+      // different keys within seconds, one of them has stolen it.
       if (client.public) return null;
       throw invalidGrant(
         'a moment ago, the refresh token was used with a different key or without a key',
@@ -98,13 +93,13 @@ export class RefreshRetries implements SecondUses {
   }
 
   /**
-   * Returns the stored response if the retry period is not over and the client has not used the
-   * response's refresh token. Otherwise, returns null.
+   * Returns the stored response, or null after the retry period or after the client has used the
+   * response's refresh token.
    */
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();
     if (kept.usedAt + this.#window <= now || kept.expiresAt <= now) return null;
-    // Otherwise, setting the clock back would make the retry period longer.
+    // Otherwise, a clock that is set back would make the retry period longer.
     if (kept.usedAt > now + CLOCKS_DIFFER) return null;
     const text = openText(
       getKey(presented),
@@ -118,16 +113,16 @@ export class RefreshRetries implements SecondUses {
 }
 
 /**
- * Derives the encryption key from the refresh token. The store contains only a hash of the token,
- * so a copy of the store does not reveal the key.
+ * The store contains only a hash of the refresh token, so a copy of the store does not reveal the
+ * key.
  */
 function getKey(presented: string): Uint8Array {
   return derivedKey(presented, 'portico/refresh-answer');
 }
 
 /**
- * Returns the context that an encrypted response is bound to: its row and the use of the refresh
- * token. The response cannot be decrypted in another context.
+ * Returns what an encrypted response is bound to: its row and the use of the refresh token. The
+ * response cannot be decrypted in another context.
  */
 function describeUse({ family }: RefreshToken, generation: number, usedAt: number): string {
   return JSON.stringify([family.id, generation, family.clientId, usedAt]);

@@ -17,11 +17,10 @@ import type { ApplicationType } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
 /**
- * Reads the metadata that a client sends to register itself (RFC 7591 section 2), and decides which
- * values to register.
+ * Reads the metadata of a client that registers itself (RFC 7591 section 2), and decides what to
+ * register.
  */
 
-/** The JSON object in a client's registration request. */
 export type SentMetadata = Readonly<Record<string, unknown>>;
 
 export interface MetadataRules {
@@ -30,43 +29,38 @@ export interface MetadataRules {
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
   /**
-   * Whether the client has sent an initial access token, or already has the rights of one. An
-   * operator gives such tokens to clients that the operator trusts. Such a client can get tokens
-   * without a user.
+   * True if the client sent an initial access token, or has the rights of one. An operator gives
+   * such tokens to trusted clients. Such a client can get tokens without a user.
    */
   readonly cameWithToken: boolean;
   /**
-   * Whether the client has ever used an initial access token. If not, it cannot set the metadata
-   * fields that require such a token. Defaults to `cameWithToken`.
+   * True if the client has ever used an initial access token. Some metadata fields require one.
+   * Defaults to `cameWithToken`.
    */
   readonly wasVouchedFor?: boolean;
-  /** Whether the client can have a secret. */
+  /** True if the client can have a secret. */
   readonly mayHaveSecret: boolean;
-  /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
+  /** True if clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
-  /**
-   * The protections that a client can require for itself. The server ignores a required protection
-   * that it does not offer.
-   */
+  /** The protections that a client can require. The server ignores those that it does not offer. */
   readonly demands: readonly ClientDemand[];
-  /** The metadata fields that features add. */
   readonly further?: readonly MetadataField[];
 }
 
 const MOST_REDIRECT_URIS = 20;
 /**
  * The maximum total length of the redirect URIs, and of each list that a feature adds, in
- * characters. The limit is low, because anyone can make the server store these values.
+ * characters. Anyone can make the server store these values, so the limit is low.
  */
 const MOST_CHARACTERS = 4000;
-/** The name of a client whose metadata contains no name. */
 const UNNAMED = 'An application without a name';
 
 /**
- * Decides what to register for this metadata. Replaces or omits an unsupported value if this gives
- * the client fewer rights (RFC 7591 section 2). The response then shows the client what was
- * registered. Ignores unknown fields and software statements (section 3.1.1). Throws
- * `invalid_redirect_uri` or `invalid_client_metadata` for other invalid metadata.
+ * Decides what to register for this metadata. Replaces or omits an unsupported value if the client
+ * then has fewer rights (RFC 7591 section 2). The response shows what was registered.
+ *
+ * Ignores unknown fields and software statements (section 3.1.1). Throws `invalid_redirect_uri` or
+ * `invalid_client_metadata` for other invalid metadata.
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
@@ -95,9 +89,9 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
 }
 
 /**
- * Returns the values of the metadata fields that features add. Leaves out fields that clients can
- * never set themselves. The list is empty for a field that the client does not send, or that needs
- * an initial access token that the client has not used.
+ * Returns the values of the fields that features add, except fields that clients can never set. The
+ * list of a field is empty if the client does not send it, or if the field needs an initial access
+ * token.
  */
 function readFurther(
   sent: SentMetadata,
@@ -133,16 +127,13 @@ export function invalidMetadata(description: string, detail: string | null = nul
   return new OAuthError('invalid_client_metadata', description, detail);
 }
 
-/** Returns the value of a metadata field, or undefined if the field is missing or empty. */
+/** Returns undefined if the field is missing or empty. */
 export function findSent(sent: SentMetadata, name: string): unknown {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   return saysNothing(value) ? undefined : value;
 }
 
-/**
- * Returns the string in a metadata field, or undefined if the field is missing or empty. Throws for
- * any other type.
- */
+/** Returns undefined if the field is missing or empty. Throws for another type. */
 function readText(sent: SentMetadata, name: string): string | undefined {
   const value = findSent(sent, name);
   if (value === undefined || typeof value === 'string') return value;
@@ -157,10 +148,7 @@ function readTexts(sent: SentMetadata, name: string): readonly string[] | undefi
   throw invalidMetadata(`The field ${name} must be a list of texts.`);
 }
 
-/**
- * Returns the boolean in a metadata field, or false if the field is missing. Throws for any other
- * type.
- */
+/** Returns false if the field is missing. Throws for another type. */
 function readFlag(sent: SentMetadata, name: string): boolean {
   const value = findSent(sent, name);
   if (value === undefined) return false;
@@ -179,16 +167,16 @@ function readAlgorithm(sent: SentMetadata, known: SigningAlgorithms): string | u
 
 function readName(sent: SentMetadata): string {
   const name = readText(sent, 'client_name') ?? '';
-  // Reject unpaired surrogates, because databases cannot store them and pages cannot show them.
+  // Databases cannot store unpaired surrogates, and pages cannot show them.
   if (!name.isWellFormed())
     throw invalidMetadata('The field client_name is not well-formed Unicode.');
   return name.trim() === '' ? UNNAMED : name;
 }
 
 /**
- * Returns the authentication method to register. A client that names no method requests a secret
- * (RFC 7591 section 2). If it cannot have one, it becomes a public client, which PKCE protects. The
- * response then shows that the client has no secret.
+ * Returns the authentication method to register. Without a method, a client requests a secret (RFC
+ * 7591 section 2). A client that cannot have one becomes a public client, which PKCE protects. The
+ * response shows this.
  */
 function readMethod(
   sent: SentMetadata,
@@ -208,9 +196,8 @@ function readMethod(
 }
 
 /**
- * Returns the keys of a client that authenticates with keys. Only a client with an initial access
- * token can register a URL for its keys. Otherwise, anyone could make this server send requests to
- * any other server.
+ * Returns the keys of a client that authenticates with keys. A URL for keys needs an initial access
+ * token. Otherwise, anyone could make this server send requests to any other server.
  */
 function readKeys(
   sent: SentMetadata,
@@ -256,8 +243,8 @@ function requireResponseTypes(sent: SentMetadata, grants: readonly string[]): vo
 }
 
 /**
- * Throws if the client requests pairwise subjects, which differ from client to client. This server
- * gives all clients the same subject for a user, so clients can recognize each other's users.
+ * Throws if the client requests pairwise subjects. This server gives all clients the same subject
+ * for a user, so clients can recognize each other's users.
  */
 function requirePublicSubjects(sent: SentMetadata): void {
   const type = readText(sent, 'subject_type');
@@ -272,9 +259,9 @@ function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
 }
 
 /**
- * Returns the redirect URIs and the application type to register. If a native application also has
- * other URIs, skips URIs whose private-use scheme contains no dot. Any application could claim such
- * a scheme (RFC 8252 section 8.4). Assistants that send such a URI also send other URIs.
+ * Returns the redirect URIs and the application type. If a native application sends several URIs,
+ * skips those whose private-use scheme contains no dot. Any application could claim such a scheme
+ * (RFC 8252 section 8.4). Assistants that send such a URI also send others.
  */
 function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];
@@ -306,11 +293,11 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 }
 
 /**
- * Returns the scopes to register: the requested scopes that the server offers, or all offered
- * scopes if the client requests none. Unverified clients always get all offered scopes except
- * `mcp:service`. Otherwise, assistants could not request more scopes later, because they register
- * only with the scopes that they need first. Users can still grant only scopes that their
- * permissions allow.
+ * Returns the scopes to register: the requested scopes that the server offers, or all offered ones.
+ *
+ * Unverified clients get all offered scopes except `mcp:service`. Assistants register only with the
+ * scopes that they need first, and could not request more later. Users can still grant only scopes
+ * that their permissions allow.
  */
 function readScopes(
   sent: SentMetadata,

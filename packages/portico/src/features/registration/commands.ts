@@ -87,7 +87,6 @@ const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
     });
 };
 
-/** Adds the commands that manage initial access tokens. */
 export const addInitialAccessTokenCommands: AddCommands = (program, context) => {
   addInitialAccessTokenCreate(program, context);
   addInitialAccessTokenList(program, context);

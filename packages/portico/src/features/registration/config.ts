@@ -1,20 +1,16 @@
 import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../../keys/times.ts';
 
-/**
- * The maximum value of `registrations_per_hour`. It equals the maximum number of unused clients
- * that registered without an initial access token.
- */
+/** Equals the maximum number of unused clients without an initial access token. */
 const MOST_REGISTRATIONS = 10_000;
 
-/** The minimum lifetime of a client secret, in seconds. */
+/** In seconds. */
 const SHORTEST_TTL = 3600;
 
 const WRONG_TTL =
   `must be "never_expires", or a whole number of seconds from ${SHORTEST_TTL} (an hour) ` +
   `to ${LONGEST_LIFETIME}`;
 
-/** The settings that registration adds to `oauth_server`. */
 export const registrationShape = {
   registration: z
     .enum(['off', 'open', 'initial_access_token'], {

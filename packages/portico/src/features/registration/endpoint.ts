@@ -15,15 +15,15 @@ import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 import type { Handler } from '../../endpoints/endpoint.ts';
 
-/** The path of the registration endpoint, relative to `base_path`. */
+/** Below `base_path`. */
 export const REGISTER_PATH = '/oauth/register';
 
-/** The maximum size of a request body, in bytes. */
+/** In bytes. */
 const BODY_LIMIT = 64 * 1024;
 
 /**
- * Handles POST /oauth/register (RFC 7591). Also handles GET, PUT and DELETE with a registration
- * access token, for the client in the query parameter `client_id` (RFC 7592).
+ * Handles POST /oauth/register (RFC 7591). GET, PUT and DELETE need a registration access token,
+ * and `client_id` in the query names the client (RFC 7592).
  */
 export class RegisterEndpoint {
   readonly #registrations: Registrations;
@@ -73,7 +73,7 @@ export class RegisterEndpoint {
     const current =
       sent === null ? client : await this.#registrations.replace(client, token, sent, address);
     const own = sent === null ? undefined : findSent(sent, 'client_secret');
-    // The response to HEAD has no body, so the client would never receive a new secret.
+    // A response to HEAD has no body, so the client would never receive a new secret.
     const given =
       request.method === 'HEAD'
         ? null
@@ -94,8 +94,8 @@ export class RegisterEndpoint {
   }
 
   /**
-   * Returns all metadata as the server registered it, even if the client requested other values
-   * (RFC 7591 section 3.2.1, RFC 7592 section 3).
+   * Returns all metadata as registered, even if the client requested other values (RFC 7591 section
+   * 3.2.1, RFC 7592 section 3).
    */
   async #information(client: Client, token: string): Promise<Readonly<Record<string, unknown>>> {
     const { issuer, demands, furtherMetadata } = this.#server;
@@ -120,9 +120,8 @@ export class RegisterEndpoint {
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
 
 /**
- * Returns the response members for a client secret (RFC 7591 section 3.2.1). If `secret` is null,
- * the client has no secret or already has it. The result then contains only the expiry time, or
- * nothing if no secret expires.
+ * Returns the response members for a secret (RFC 7591 section 3.2.1). `secret` is null if the
+ * client has none or already has it. The result then contains at most the expiry time.
  */
 function describeSecret(
   secret: string | null,
@@ -133,7 +132,6 @@ function describeSecret(
   return expiresAt === null ? {} : { client_secret_expires_at: seconds };
 }
 
-/** Returns the bearer token from the request's header, or null. */
 function bearerToken(request: Request): string | null {
   const credentials = parseBearer(request.headers.get('authorization'));
   if (credentials === null) return null;

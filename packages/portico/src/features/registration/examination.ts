@@ -6,10 +6,7 @@ import type { Server } from '../../server.ts';
 /** The command that creates an initial access token. */
 export const NEW_TOKEN = 'npx portico oauth:initial-access-token:create';
 
-/**
- * Reports the number of clients that have registered themselves, and whether more clients can
- * register.
- */
+/** Reports how many clients have registered themselves, and whether more can register. */
 export async function examineRegistration(
   { store, clock }: Server,
   tokens: InitialAccessTokens,

@@ -6,12 +6,12 @@ import { runAsCaller } from '../../http/caller.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 
-/** A new client secret. The client receives it once, and the store contains only its hash. */
+/** The client receives the secret once. The store contains only its hash. */
 export interface GivenSecret {
   /** 256 random bits, encoded as base64url. */
   readonly secret: string;
   readonly hash: string;
-  /** When the secret expires, in milliseconds since 1970. Null if it never expires. */
+  /** In milliseconds since 1970. Null if the secret never expires. */
   readonly expiresAt: number | null;
 }
 
@@ -20,9 +20,9 @@ export class GivenSecrets {
   readonly #server: Server;
   readonly #secrets: ClientSecrets;
   readonly #lifetime: number | null;
-  /** How long before its expiry the server replaces a secret, in milliseconds. */
+  /** How long before its expiry a secret is replaced, in milliseconds. */
   readonly #window: number;
-  /** Whether clients without an initial access token can have a secret. */
+  /** True if clients without an initial access token can have a secret. */
   readonly toStrangers: boolean;
 
   constructor(server: Server, secrets: ClientSecrets) {
@@ -36,8 +36,8 @@ export class GivenSecrets {
   }
 
   /**
-   * Returns a new secret. Hashing is slow and runs in a queue in which networks take turns.
-   * Therefore, many calls from one network delay only that network.
+   * Hashing is slow. It runs in a queue in which networks take turns, so many calls from one
+   * network delay only that network.
    */
   async create(network: string): Promise<GivenSecret> {
     const { host, clock } = this.#server;
@@ -47,13 +47,13 @@ export class GivenSecrets {
   }
 
   /**
-   * Gives the client a new secret in either of these cases:
+   * Gives the client a new secret in two cases:
    *
    * - The current secret has expired or will expire soon, or new secrets no longer expire.
    * - The client sent its previous secret, so it has not received the current one.
    *
-   * Returns null if the client keeps its secret. If calls run at the same time, even in different
-   * processes, only one of them gives the client a new secret.
+   * Otherwise, returns null. Of calls at the same time, even in different processes, only one gives
+   * the client a new secret.
    */
   async renew(client: Client, network: string, sent: string | null): Promise<GivenSecret | null> {
     const { store, audit, clock } = this.#server;
@@ -83,11 +83,11 @@ export class GivenSecrets {
   }
 
   /**
-   * Whether the client sent its previous secret. `sent` is the current or the previous secret,
-   * because `Registrations.replace` rejects any other.
+   * Returns true if the client sent its previous secret. `Registrations.replace` rejects any secret
+   * other than the current and the previous one.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
-    // If the current secret never expires, an operator rotated it. The client must not undo this
+    // An operator rotates a secret to one that never expires. The client must not undo this
     // rotation.
     if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null)
       return false;

@@ -47,7 +47,7 @@ const OPEN_WITH_SECRETS: readonly ClientArrival[] = ARRIVALS.open.map((arrival) 
   },
 }));
 
-/** Lets clients register themselves (RFC 7591) and manage their registrations (RFC 7592). */
+/** Clients can register themselves (RFC 7591) and manage their registrations (RFC 7592). */
 export const registration = defineFeature({
   name: 'registration',
   config: registrationShape,
@@ -65,8 +65,7 @@ export const registration = defineFeature({
   commands: async () => (await import('./commands.ts')).addInitialAccessTokenCommands,
   records: (database) => ({ registrations: new RegistrationRecords(database) }),
   start(server, { registration: mode = 'off' }) {
-    // Offer initial access tokens even if registration is off, so that an operator can create
-    // tokens before turning it on.
+    // An operator can create initial access tokens before registration is on.
     const initialAccessTokens = new StoredInitialAccessTokens(server);
     const always = {
       members: () => ({ initialAccessTokens }),

@@ -14,7 +14,7 @@ const A_YEAR = 365 * A_DAY;
 const MOST_USES = 1_000_000;
 const LONGEST_NOTE = 200;
 
-/** Creates, lists and revokes initial access tokens. The store contains only their hashes. */
+/** The store contains only hashes of the tokens. */
 export class StoredInitialAccessTokens implements InitialAccessTokens {
   readonly #server: Server;
 

@@ -12,7 +12,7 @@ import {
 
 const SECURITY = [{ registration_access_token: [] }] as const;
 
-/** The metadata that a client can send in a registration request (RFC 7591 section 2). */
+/** RFC 7591 section 2. */
 const METADATA = {
   client_name: TEXT,
   application_type: { enum: ['web', 'native'] },
@@ -25,7 +25,7 @@ const METADATA = {
   jwks_uri: URL_TEXT,
 } as const;
 
-/** The server's response with the registered client (RFC 7591 section 3.2.1). */
+/** The response with the registered client (RFC 7591 section 3.2.1). */
 const CLIENT = jsonAnswer(
   'The registered client.',
   objectOf(
@@ -64,7 +64,6 @@ const ERRORS = {
 
 const OF_CLIENT = [{ name: 'client_id', in: 'query', required: true, schema: TEXT }] as const;
 
-/** The OpenAPI description of `POST`, `GET`, `PUT` and `DELETE /oauth/register`. */
 export const registrationOperations: Operations = {
   post: {
     summary: 'Register a client (RFC 7591).',

@@ -8,9 +8,9 @@ import { exists } from '../../store/sql/statements.ts';
 
 /** Where a registration request comes from. */
 export interface RegistrationOrigin {
-  /** The network that sent the registration request. Empty if unknown. */
+  /** Empty if unknown. */
   readonly network: string;
-  /** The SHA-256 hash of the initial access token. Null if the client sent no token. */
+  /** A SHA-256 hash. Null if the client sent no initial access token. */
   readonly initialTokenHash: string | null;
 }
 
@@ -18,43 +18,37 @@ export interface RegistrationOrigin {
 export interface NewRegistration extends RegistrationOrigin {
   readonly client: Client;
   /**
-   * The SHA-256 hash of the registration access token, with which the client manages its
+   * The SHA-256 hash of the registration access token. With this token, the client manages its
    * registration.
    */
   readonly tokenHash: string;
 }
 
-/** Limits on how many clients can register themselves. */
 export interface RegistrationLimits {
   /**
-   * The maximum number of clients that can register from one network within `period`. Clients with
-   * an initial access token are exempt from this limit and from `unused`.
+   * How many clients can register from one network within `period`. Neither limit applies to
+   * clients with an initial access token.
    */
   readonly ofOneNetwork: number;
   /**
-   * The maximum number of clients that have never been used. When this limit is reached, a new
-   * registration replaces the oldest unused client if that client is older than `period`.
-   * Otherwise, the server rejects the registration.
+   * How many clients can exist that were never used. At this limit, a new client replaces the
+   * oldest unused one, if that is older than `period`. Otherwise, the registration is rejected.
    */
   readonly unused: number;
-  /** The period for both limits, in milliseconds. */
+  /** In milliseconds. */
   readonly period: number;
 }
 
 /**
- * Why the server did not register a client. `token`: the initial access token cannot be used.
- * `network`: too many clients have registered from the same network. `all`: there are too many
- * unused clients.
+ * `token`: the initial access token cannot be used. `network`: too many clients from this network.
+ * `all`: too many unused clients.
  */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }
   /** The client can try again at `until`, in milliseconds since 1970. */
   | { readonly reason: 'network' | 'all'; readonly until: number };
 
-/**
- * Reads and writes clients that register themselves (RFC 7591, RFC 7592) in the table
- * `oauth_clients`.
- */
+/** Reads and writes clients that register themselves (RFC 7591, RFC 7592) in `oauth_clients`. */
 export class RegistrationRecords {
   readonly #database: Database;
 
@@ -63,9 +57,9 @@ export class RegistrationRecords {
   }
 
   /**
-   * Registers a client within the limits and counts one use of the initial access token. Does
-   * either both or neither. Simultaneous calls run one after the other, even in different
-   * processes. Returns null if the client was registered.
+   * Registers a client within the limits and counts one use of the initial access token, or does
+   * neither. Calls at the same time run one after the other, even in different processes. Returns
+   * null if the client was registered.
    */
   async registerClient(
     registration: NewRegistration,
@@ -74,7 +68,7 @@ export class RegistrationRecords {
     addition?: ClientAddition,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
-    // Check the limits before the transaction. As a result, rejecting a client needs no write.
+    // A rejection before the transaction needs no write.
     const refusal = await this.findRefusal(registration, limits, now);
     if (refusal !== null) return refusal;
     return this.#database.transaction(
@@ -84,8 +78,8 @@ export class RegistrationRecords {
           if (refused === null) await addition?.(connection);
           return refused;
         }),
-      // If the commit's result is unknown, look up the client in a new transaction. `inTurn` waits
-      // until the earlier transaction has ended.
+      // If the result of the commit is unknown, look for the client. `inTurn` waits for the end of
+      // the earlier transaction.
       async (_, refused) =>
         refused !== null ||
         this.#database.transaction((connection) =>
@@ -94,10 +88,7 @@ export class RegistrationRecords {
     );
   }
 
-  /**
-   * Returns why the server would currently reject a registration with this origin, or null if it
-   * would accept the registration.
-   */
+  /** Returns why the server would now reject this registration, or null. */
   async findRefusal(
     registration: RegistrationOrigin,
     limits: RegistrationLimits,
@@ -107,10 +98,7 @@ export class RegistrationRecords {
     return refusal === null || 'oldest' in refusal ? null : refusal;
   }
 
-  /**
-   * Whether the client registered with an initial access token, which an operator must have given
-   * it.
-   */
+  /** Returns true if the client registered with an initial access token from an operator. */
   async hasInitialToken(clientId: string): Promise<boolean> {
     const { rows } = await this.#database.execute<{ registered_with_token: number | null }>(
       'SELECT registered_with_token FROM oauth_clients WHERE client_id = ?',
@@ -120,8 +108,8 @@ export class RegistrationRecords {
   }
 
   /**
-   * Returns the hash of the client's registration access token. Returns null if the client is
-   * unknown or did not register itself.
+   * Returns the hash of the registration access token. Returns null if the client is unknown or did
+   * not register itself.
    */
   async findRegistrationHash(clientId: string): Promise<string | null> {
     const { rows } = await this.#database.execute<{ registration_hash: string | null }>(
@@ -133,11 +121,11 @@ export class RegistrationRecords {
   }
 
   /**
-   * Updates the client. Returns false in any of these cases:
+   * Returns false in these cases:
    *
    * - The client was revoked.
    * - Its registration access token has changed.
-   * - The client has been used, and the update would change its redirect URIs.
+   * - The client has been used, and its redirect URIs would change.
    */
   async updateRegistration(
     client: Client,
@@ -178,9 +166,9 @@ async function updateRegistration(
 }
 
 /**
- * Runs `work` after locking a row that every registration locks first. As a result, registrations
- * run one after the other, even in different processes. The row changes each time, because
- * unchanged rows do not conflict across the nodes of Galera.
+ * Every registration first locks this row, so registrations run one after the other, even in
+ * different processes. The row changes each time, because unchanged rows do not conflict across the
+ * nodes of Galera.
  */
 async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
   await connection.execute('UPDATE oauth_initial_access_tokens SET uses = uses + 1 WHERE id = ?', [
@@ -190,8 +178,7 @@ async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Pro
 }
 
 /**
- * Registers the client. Only one registration runs at a time, so no other client can register
- * between the count and the insert.
+ * Only one registration runs at a time, so no client can register between the count and the insert.
  */
 async function register(
   connection: SqlConnection,
@@ -208,8 +195,8 @@ async function register(
   )
     return { reason: 'token' };
   if (refusal !== null) {
-    // If the oldest client has been used in the meantime, this statement removes nothing. The store
-    // then contains one client more than the limit.
+    // The oldest client may have been used in the meantime. This statement then removes nothing,
+    // and the store contains one client more than the limit.
     await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
       refusal.oldest,
     ]);
@@ -224,8 +211,8 @@ async function register(
 }
 
 /**
- * Returns null if another client may register now. Otherwise, returns why it may not, or which
- * unused client must be removed first.
+ * Returns null if another client may register now. Otherwise, returns why not, or the unused client
+ * that must be removed first.
  */
 async function getRefusal(
   connection: SqlConnection,
@@ -233,8 +220,7 @@ async function getRefusal(
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
-  // The limits do not apply to clients with an initial access token, because the operator decides
-  // how many clients can register with tokens.
+  // An operator decides how many clients can register with tokens.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(
     'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE ' +
@@ -257,8 +243,8 @@ async function getRefusal(
 }
 
 /**
- * Matches the unused clients that the limits count. Clients with an initial access token are not
- * among them. Otherwise, clients without one could replace them.
+ * Matches the unused clients that the limits count. Clients without an initial access token must
+ * not replace clients with one, so the latter are not counted.
  */
 const UNUSED = `registered_by = 'registration' AND used_at IS NULL AND
   (registered_with_token IS NULL OR registered_with_token = 0)`;

@@ -29,21 +29,18 @@ import { GivenSecrets, type GivenSecret } from './given-secrets.ts';
 import { redirectUrisReplaced, requireSamePlaces, scopesReplaced } from './replaced-metadata.ts';
 import { Replacing } from './replacing.ts';
 
-/**
- * A new client, with its secret and its registration access token. The server stores these two
- * values only as hashes.
- */
+/** A new client. The server stores its secret and its registration access token only as hashes. */
 export interface Registered {
   readonly client: Client;
-  /** The client secret, or null if the client has no secret. */
+  /** Null if the client has no secret. */
   readonly secret: string | null;
   /** 256 random bits, encoded as base64url. */
   readonly registrationAccessToken: string;
 }
 
 /**
- * The limits for registrations (decision 36): how many clients can register from one network per
- * hour, and how many unused clients the store can contain.
+ * Decision 36: how many clients can register from one network per hour, and how many unused clients
+ * can exist.
  */
 const REGISTRATION_LIMITS: RegistrationLimits = {
   ofOneNetwork: 60,
@@ -51,10 +48,7 @@ const REGISTRATION_LIMITS: RegistrationLimits = {
   period: COUNTED,
 };
 
-/**
- * Response members that a request must not contain, because only the server sets them (RFC 7592
- * section 2.2).
- */
+/** Only the server sets these members (RFC 7592 section 2.2). */
 const NOT_TO_BE_SENT = [
   'registration_access_token',
   'registration_client_uri',
@@ -62,15 +56,12 @@ const NOT_TO_BE_SENT = [
   'client_id_issued_at',
 ] as const;
 
-/**
- * The id and the hash to use if a client does not exist. No client has this id, and no token has
- * this hash.
- */
+/** For a client that does not exist. No client has this id, and no token has this hash. */
 const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
 
 /**
- * Registers clients at their own request, and manages these clients (RFC 7591, RFC 7592). No
- * operator has verified them.
+ * Registers clients at their own request, and manages them (RFC 7591, RFC 7592). No operator has
+ * verified them.
  */
 export class Registrations {
   readonly #server: Server;
@@ -90,9 +81,10 @@ export class Registrations {
   }
 
   /**
-   * Registers a client. `initialAccessToken` is the bearer token in the request, or null. Throws an
-   * OAuthError for invalid metadata, a BearerError if a token is invalid or required but missing,
-   * and a TooManyRegistrationsError when a limit is reached.
+   * Registers a client. `initialAccessToken` is the bearer token of the request, or null.
+   *
+   * Throws an OAuthError for invalid metadata, a BearerError if a token is invalid or missing, and
+   * a TooManyRegistrationsError at a limit.
    */
   async register(
     sent: SentMetadata,
@@ -132,13 +124,13 @@ export class Registrations {
   }
 
   /**
-   * Returns the client if `token` is its registration access token. Otherwise, throws a
-   * BearerError, whether or not the client exists.
+   * Returns the client with this registration access token. Otherwise, throws a BearerError, which
+   * does not tell if the client exists.
    */
   async find(clientId: string, token: string): Promise<Client> {
     const client = await this.#parts.clients.find(clientId);
-    // Do the same work if the client is unknown, so that the response time does not reveal whether
-    // the client exists.
+    // Do the same work for an unknown client, so the response time does not reveal if a client
+    // exists.
     const hash = await this.#server.store.registrations.findRegistrationHash(
       client?.id ?? NO_CLIENT,
     );
@@ -152,10 +144,7 @@ export class Registrations {
     return client;
   }
 
-  /**
-   * Replaces the client's metadata. Keeps the client's id, its secret, and the access that users
-   * have allowed it.
-   */
+  /** Replaces the client's metadata. Its id, its secret and its access stay. */
   async replace(
     client: Client,
     token: string,
@@ -191,9 +180,8 @@ export class Registrations {
   }
 
   /**
-   * Gives the client a new secret if it needs one (RFC 7592 section 3). Returns null if the client
-   * keeps its secret. `sent` is the secret that the client sent in its update. `replace` must have
-   * accepted this secret before.
+   * Gives the client a new secret if it needs one (RFC 7592 section 3). Otherwise, returns null.
+   * `sent` is the secret in the client's update. `replace` must have accepted it before.
    */
   renewSecret(
     client: Client,
@@ -203,18 +191,17 @@ export class Registrations {
     return this.#given.renew(client, findNetwork(address) ?? '', sent);
   }
 
-  /** Revokes the client and all tokens that the server issued to it. */
+  /** Revokes the client and all of its tokens. */
   async end({ id, registeredBy }: Client): Promise<void> {
     const { store, audit, clock } = this.#server;
-    // `revokeClient` returns false if another request has revoked the client in the meantime. That
-    // request writes the audit event.
+    // Another request may have revoked the client in the meantime. That request writes the audit
+    // event.
     if (await store.clients.revokeClient(id, clock()))
       await audit({ type: 'client_revoked', clientId: id, registeredBy });
   }
 
   /**
-   * Returns the hash of the initial access token. Returns null if the request has no token and does
-   * not need one.
+   * Returns the hash of the initial access token. Returns null without a token if none is needed.
    */
   async #requireInitialToken(token: string | null): Promise<string | null> {
     const { store, config, clock } = this.#server;
@@ -232,10 +219,7 @@ export class Registrations {
     return hash;
   }
 
-  /**
-   * Returns a new secret. Checks the registration limits first, to avoid the slow hashing if the
-   * server would reject the client.
-   */
+  /** Checks the limits before the slow hashing. */
   async #createSecret(origin: RegistrationOrigin): Promise<GivenSecret> {
     const now = this.#server.clock();
     const refusal = await this.#server.store.registrations.findRefusal(origin, this.#limits, now);
@@ -298,8 +282,7 @@ export class Registrations {
 
   /**
    * Returns the protections that the client requires from features that are off now. The server
-   * cannot provide these protections but keeps the requirement. Otherwise, a client could drop it
-   * by replacing its metadata.
+   * keeps them, so a client cannot drop them by replacing its metadata.
    */
   #demandsUnread(client: Client): Partial<ClientDemands> {
     const met = new Set(
@@ -311,9 +294,9 @@ export class Registrations {
 }
 
 /**
- * Whether the client has rights that require an initial access token. A client without these rights
- * cannot get them by replacing its metadata. Does not consider grants that features add, because
- * the rules for these grants may have changed since the registration.
+ * Returns true if the client has rights that require an initial access token. A client without them
+ * cannot get them by replacing its metadata. Ignores grants that features add, because the rules
+ * for them may have changed.
  */
 function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   const { keys, grants } = client;
@@ -321,10 +304,7 @@ function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   return keys !== null && (keys.jwksUri !== null || grants.includes('client_credentials'));
 }
 
-/**
- * Checks the algorithm here, because the error message of the later check is written for operators
- * and does not name the metadata field.
- */
+/** The error of the later check is for operators and does not name the metadata field. */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
   keys: KeyRing,
@@ -354,8 +334,8 @@ function unusable(detail: string): BearerError {
 }
 
 /**
- * Whether a string is allowed as an `error_description` (RFC 6749 section 5.2). Quotation marks are
- * not allowed, so a message that quotes a value is not either.
+ * Returns true if a string can be an `error_description` (RFC 6749 section 5.2). It must not
+ * contain quotation marks.
  */
 function isDescription(text: string): boolean {
   return /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(text);

@@ -3,9 +3,9 @@ import type { Client, ClientMetadata } from '../../store/client.ts';
 import { invalidMetadata, type SentMetadata } from './asked-metadata.ts';
 
 /**
- * Throws if a client changes its redirect URIs after its first use, because a user may have allowed
- * it access. The consent page and the applications page show where the client receives responses,
- * and users recognize the client by this. A server may reject such a change (RFC 7592 section 2.2).
+ * Throws if a client changes its redirect URIs after its first use. A user may have allowed it
+ * access. Users recognize the client by where it receives responses, which pages show. A server may
+ * reject such a change (RFC 7592 section 2.2).
  */
 export function requireSamePlaces(client: Client, replaced: Client): void {
   if (client.usedAt === null) return;
@@ -18,8 +18,8 @@ export function requireSamePlaces(client: Client, replaced: Client): void {
 }
 
 /**
- * Returns the redirect URIs after the client's metadata is replaced. If the client sends its own
- * URIs in another order, keeps their order, because some clients store them as a set.
+ * Returns the redirect URIs to store. Some clients store their URIs as a set, so another order of
+ * the same URIs changes nothing.
  */
 export function redirectUrisReplaced(
   { redirectUris: own }: Client,
@@ -29,10 +29,11 @@ export function redirectUrisReplaced(
 }
 
 /**
- * Returns the client's scopes after its metadata is replaced. An unverified client gets all scopes
- * (decision 36). A client with keys may have registered with an initial access token and fewer
- * scopes, even if it now has no rights that need such a token. Therefore, it gets only scopes that
- * it already has or requests now.
+ * Returns the scopes to store. An unverified client gets all scopes (decision 36).
+ *
+ * A client with keys may have registered with an initial access token and fewer scopes, even if it
+ * now has no rights that need such a token. So it gets only scopes that it already has or requests
+ * now.
  */
 export function scopesReplaced(
   client: Client,

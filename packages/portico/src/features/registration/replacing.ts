@@ -2,16 +2,12 @@ import { RecentMap } from '../../http/recent-map.ts';
 import { TooManyRegistrationsError } from '../../errors.ts';
 import type { RegistrationLimits } from './records.ts';
 
-/**
- * The maximum number of networks to remember. Above it, the server forgets the network whose period
- * began first.
- */
+/** Above this number, the network whose period began first is forgotten. */
 const MOST_NETWORKS = 10_000;
 
 /**
- * Limits how often clients from one network can replace their metadata. The limit is the same as
- * for registrations. Each process counts separately, which is enough because a replacement adds no
- * row to the store.
+ * Limits how often clients from one network can replace their metadata, as for registrations. Each
+ * process counts separately. This is enough, because a replacement adds no row.
  */
 export class Replacing {
   readonly #limits: RegistrationLimits;
@@ -23,13 +19,12 @@ export class Replacing {
     this.#clock = clock;
   }
 
-  /** Counts one replacement. Throws a TooManyRegistrationsError when the limit is reached. */
+  /** Counts one replacement. Throws a TooManyRegistrationsError at the limit. */
   count(network: string): void {
     const { ofOneNetwork, period } = this.#limits;
     const now = this.#clock();
     const known = this.#begun.get(network);
-    // If `known.until` is more than one period ahead, the clock was set back, so start a new
-    // period.
+    // A time more than one period ahead means that the clock was set back. Start a new period.
     if (known !== undefined && known.until > now && known.until <= now + period) {
       if (known.count >= ofOneNetwork)
         throw new TooManyRegistrationsError('network', known.until - now);

@@ -8,8 +8,7 @@ import { consentOf } from './kept-consent.ts';
 import { FIRST_PARTY, FirstPartyMemory } from './memory.ts';
 
 /**
- * Skips the consent page for first-party clients to which the user has already allowed the same
- * access.
+ * Skips the consent page for first-party clients that the user has already allowed the same access.
  */
 export const rememberConsent = defineFeature({
   name: 'remember_consent',
@@ -37,10 +36,9 @@ export const rememberConsent = defineFeature({
     },
   ],
   start(server, { remember_consent: isOn = false }) {
-    // When an operator revokes an authorization with stored consent, also revoke the user's other
-    // authorizations for this client with stored consent. Otherwise, the server could skip the
-    // consent page because of one of these. Do this even if the setting is off, because it may be
-    // turned on later.
+    // With a revoked authorization, also revoke the user's others for this client with stored
+    // consent. Otherwise, the server could skip the consent page because of one of these. The
+    // setting may be turned on later, so do this even if it is off.
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
     const memory = new FirstPartyMemory(server, isOn);

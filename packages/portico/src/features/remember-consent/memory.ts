@@ -13,20 +13,17 @@ import { MARKED } from '../../store/further-metadata.ts';
 import { consentDetails, consentOf, type KeptConsent } from './kept-consent.ts';
 import { recordRefusal } from './refusals.ts';
 
-/** The metadata field that marks a first-party client. */
+/** Marks a first-party client. */
 export const FIRST_PARTY = 'first_party';
 
-/**
- * Finds access that users have allowed first-party clients on the consent page and have not
- * withdrawn since.
- */
+/** Finds access that users have allowed first-party clients and have not withdrawn. */
 export class FirstPartyMemory implements PriorConsent {
   readonly #server: Server;
   readonly #isOn: boolean;
 
   /**
-   * If `isOn` is false, the server always shows the consent page. It still records what users
-   * refuse there.
+   * If `isOn` is false, the server always shows the consent page, but still records what users
+   * refuse.
    */
   constructor(server: Server, isOn: boolean) {
     this.#server = server;
@@ -34,10 +31,10 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether the server can skip the consent page for this client. An operator must have registered
-   * the client and marked it as first-party, and all of its redirect URIs must be websites. With
-   * any other redirect URI, another program on the device could receive the response (RFC 8252
-   * section 8.6). `connection` is the current transaction's connection, if any.
+   * Returns true if the server can skip the consent page for this client. An operator must have
+   * registered it as first-party, and all of its redirect URIs must be websites. With another
+   * redirect URI, another program on the device could receive the response (RFC 8252 section 8.6).
+   * `connection` is in the current transaction.
    */
   async remembers(client: Client, connection?: SqlConnection): Promise<boolean> {
     const { id, registeredBy, applicationType, redirectUris } = client;
@@ -60,8 +57,7 @@ export class FirstPartyMemory implements PriorConsent {
     const found = living.findLast(
       ({ family, redeemed }) =>
         isCovered(consentOf(family.details), client) &&
-        // Skip authorizations without tokens: another application may have received the
-        // authorization code.
+        // Another application may have received the code of an authorization without tokens.
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
@@ -80,9 +76,9 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Returns details that make the server remember the user's consent. Reuses the consent of an
-   * earlier authorization. Without an earlier consent, returns undefined if the server does not
-   * remember consent for this client.
+   * Returns details that make the server remember the user's consent. The consent of an earlier
+   * authorization has priority. Returns undefined if the server remembers no consent for this
+   * client.
    */
   async mark({ client, prior }: AllowedAuthorization): Promise<Details | undefined> {
     const inherited = consentOf(prior?.details);
@@ -92,11 +88,11 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether this authorization still lets the server skip the consent page. It may have changed
-   * since `find`, because the server has called the host since then.
+   * Returns true if this authorization still lets the server skip the consent page. It may have
+   * changed since `find`, because the server called the host in between.
    *
-   * Locks the client's row, so that the first-party mark and the redirect URIs cannot change during
-   * this transaction. In a Galera cluster, another node can still change them before the commit.
+   * Locks the client's row, so the first-party mark and the redirect URIs cannot change in this
+   * transaction. In a Galera cluster, another node can still change them before the commit.
    */
   async #applies(
     id: string,
@@ -113,15 +109,15 @@ export class FirstPartyMemory implements PriorConsent {
 }
 
 /**
- * Whether the stored consent is still valid for this client. If the client can have refresh tokens,
- * the consent page must have said that the access continues.
+ * Returns true if the consent is still valid for this client. With refresh tokens, the consent page
+ * must have said that access continues.
  */
 function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
   if (consent === null || consent.refused === true) return false;
   return consent.renews || !grants.includes('refresh_token');
 }
 
-/** Whether the URL is an https URL on a website, not on the user's device. */
+/** Returns true for an https URL of a website that is not on the user's device. */
 function isWebSite(redirectUri: string): boolean {
   const { protocol, hostname } = new URL(redirectUri);
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');

@@ -5,10 +5,10 @@ import type { ConsentRequest } from '../../store/requests.ts';
 import { consentDetails, consentOf } from './kept-consent.ts';
 
 /**
- * Records which scopes the user has just refused on the consent page. Because of this record, an
- * earlier authorization with one of these scopes no longer lets the server skip the page. The same
- * applies to an authorization that has inherited its consent in the meantime. Records refusals even
- * while the setting is off, because an operator may turn it on later.
+ * Records the scopes that the user has just refused on the consent page. An earlier authorization
+ * with one of them then no longer lets the server skip the page. Nor does one that has inherited
+ * its consent in the meantime. An operator may turn the setting on later, so this works while it is
+ * off.
  */
 export async function recordRefusal(
   server: Server,

@@ -4,7 +4,7 @@ import { nonEmptyText, trueOrFalse } from '../../config.ts';
 const A_URL =
   'must be the URL of an API: an absolute http or https URL without a query or fragment';
 
-/** Whether the string is an absolute http or https URL without query, fragment or credentials. */
+/** Returns true for an absolute http or https URL without query, fragment or credentials. */
 function isResourceUrl(text: string): boolean {
   if (!/^https?:\/\/[^?#\s]+$/i.test(text) || !URL.canParse(text)) return false;
   const { username, password } = new URL(text);
@@ -30,7 +30,6 @@ const resource = z.strictObject(
   { error: 'must be an object { scopes, label, challenge }' },
 );
 
-/** The setting that this feature adds to `oauth_server`. */
 export const resourcesShape = {
   resources: z
     .record(z.string().refine(isResourceUrl, A_URL), resource, {

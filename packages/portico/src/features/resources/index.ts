@@ -4,7 +4,7 @@ import { describeResources, resourceProblems } from './resources.ts';
 
 /**
  * Supports several APIs with separate tokens, scopes and metadata (RFC 8707, RFC 9728). A client
- * chooses an API with the parameter `resource`.
+ * chooses one with the parameter `resource`.
  */
 export const resources = defineFeature({
   name: 'resources',

@@ -5,7 +5,6 @@ import type { ResourcesConfig } from './config.ts';
 
 type Configured = NonNullable<ResourcesConfig['resources']>;
 
-/** The settings that must not conflict with each other. */
 interface Settings extends ResourcesConfig {
   readonly audience: string;
   readonly scopes: Readonly<Record<string, unknown>>;
@@ -14,8 +13,8 @@ interface Settings extends ResourcesConfig {
 const KEY = 'oauth_server:resources';
 
 /**
- * Describes each configured resource. A resource has a metadata URL only if it has the same origin
- * as the server, because the server cannot serve metadata on other origins.
+ * Describes each configured resource. The server cannot serve metadata on other origins, so such a
+ * resource has no metadata URL.
  */
 export function describeResources(
   configured: Configured,
@@ -31,7 +30,7 @@ export function describeResources(
   }));
 }
 
-/** Returns the conflicts between `oauth_server:resources` and other settings. */
+/** Returns the conflicts with other settings. */
 export function resourceProblems(
   { resources, audience, scopes }: Settings,
   publicUrl: string,
@@ -52,13 +51,13 @@ export function resourceProblems(
 
 /**
  * Returns the problems with the spelling of a URL. The server compares resources character by
- * character, so two spellings of one URL would be two resources. The URL must be normalized.
- * Otherwise, a client that normalizes URLs could never request it.
+ * character, so two spellings would be two resources. A client that normalizes URLs could never
+ * request another spelling, so the URL must be normalized.
  */
 function spellingProblems(url: string, all: readonly string[]): readonly ConfigurationProblem[] {
   const { href, pathname, origin } = new URL(url);
   const isNormal = url === href || (pathname === '/' && url === origin);
-  // Reject these characters, because a router would treat them as part of a pattern.
+  // A router would treat these characters as part of a pattern.
   if (/[:*]/.test(pathname))
     return [{ key: `${KEY}:${url}`, message: 'must not contain : or * in its path' }];
   if (!isNormal)

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { SCOPE_GROUPS, type ScopeGroup } from './guessing.ts';
 
-/**
- * The setting that this feature adds to each scope. Error messages name this setting instead of the
- * whole scope.
- */
+/** Error messages name this setting instead of the whole scope. */
 export const scopeGroupShape = {
   group: z
     .custom<ScopeGroup>(() => true)

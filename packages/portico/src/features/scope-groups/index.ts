@@ -2,10 +2,7 @@ import { defineFeature } from '../../feature.ts';
 import { scopeGroupShape } from './config.ts';
 import { guessedGroup, SCOPE_GROUPS } from './guessing.ts';
 
-/**
- * Sorts the scopes on pages into groups: who the user is, what the client reads, and what it
- * changes.
- */
+/** Sorts scopes on pages into groups: who the user is, what the client reads, what it changes. */
 export const scopeGroups = defineFeature({
   name: 'scope_groups',
   scopeConfig: scopeGroupShape,

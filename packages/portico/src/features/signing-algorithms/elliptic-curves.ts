@@ -16,8 +16,8 @@ export const ES256: AlgorithmForm = {
   members: ['x', 'y'],
   hash: 'sha256',
   encodingProblem: (bytes) =>
-    // A raw signature is 64 bytes long. A DER signature starts with the tag 0x30 and has a
-    // different length.
+    // A raw signature has 64 bytes. A DER signature starts with the tag 0x30 and has another
+    // length.
     bytes.length !== 64 && bytes[0] === 0x30
       ? 'a DER signature; ES256 needs the two numbers one after the other, in 64 bytes (RFC ' +
         '7518 section 3.4)'

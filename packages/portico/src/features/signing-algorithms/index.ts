@@ -1,7 +1,7 @@
 import { defineFeature } from '../../feature.ts';
 import { ED25519, ES256 } from './elliptic-curves.ts';
 
-/** Adds elliptic curve algorithms that can sign ID tokens, in addition to RSA. */
+/** Adds elliptic curve algorithms for ID tokens. */
 export const signingAlgorithms = defineFeature({
   name: 'signing_algorithms',
   signingAlgorithms: [ES256, ED25519],

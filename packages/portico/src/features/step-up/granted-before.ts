@@ -6,19 +6,17 @@ import { givenBy } from '../../store/given-access.ts';
 import { scopesInForce } from '../../tokens/scopes.ts';
 
 /**
- * Returns the scopes that this user has already allowed this client for this audience. Considers
- * only active authorizations. Includes only scopes for which the client is still registered and
- * which the server still offers. Does not check the user's permissions.
+ * Returns the scopes that this user has already allowed this client for this audience, in active
+ * authorizations. The client must still be registered for them, and the server must still offer
+ * them. Does not check the user's permissions.
  *
- * Does not consider these authorizations:
+ * Skips these authorizations:
  *
- * - An authorization without tokens, because another client may have received its authorization
- *   code.
- * - An authorization from an organization, because the user did not allow it.
- * - Any authorization of an unverified client that can receive responses at several places. Users
- *   recognize such a client by where it receives the response, but the authorization does not store
- *   this. Without this rule, one place could get access that the user allowed for another place
- *   (decision 38).
+ * - An authorization without tokens. Another client may have received its code.
+ * - An authorization from an organization. The user did not allow it.
+ * - Any authorization of an unverified client with several places for responses. Users recognize
+ *   such a client by the place, but the authorization does not store it. One place could get access
+ *   that the user allowed for another (decision 38).
  */
 export async function grantedBefore(
   { store, resources, clock }: Server,

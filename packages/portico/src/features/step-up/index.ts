@@ -2,8 +2,8 @@ import { defineFeature } from '../../feature.ts';
 import { grantedBefore } from './granted-before.ts';
 
 /**
- * Lets clients request more scopes when an API responds that it needs them. The new authorization
- * also includes the scopes that the user has already allowed.
+ * Clients can request more scopes when an API says that it needs them. The new authorization
+ * includes the scopes that the user has already allowed.
  */
 export const stepUp = defineFeature({
   name: 'step_up',

@@ -3,7 +3,6 @@ import { ExpiredRecords } from '../../store/sql/expired.ts';
 import type { Store } from '../../store/store.ts';
 import type { MeasuredStoreOperation } from '../../measuring.ts';
 
-/** Measures store operations and reports how many rows they removed. */
 interface StoreMeasuring {
   store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T>;
   removed(rows: string, count: number): void;
@@ -11,7 +10,7 @@ interface StoreMeasuring {
 
 type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
-/** Wraps the store so that telemetry measures each operation under its method's name. */
+/** Measures each operation of the store under the name of its method. */
 export function measuredStore<Whole extends Store>(
   store: Whole,
   measuring: StoreMeasuring,
@@ -25,9 +24,8 @@ export function measuredStore<Whole extends Store>(
 }
 
 /**
- * Wraps a record so that telemetry measures its methods. If one method calls another method of the
- * same record, only the first call is measured. Each task object is created only once, because
- * telemetry uses these objects as keys.
+ * Measures the methods of a record. If a method calls another one, only the first call is measured.
+ * Telemetry uses the task objects as keys, so each is created once.
  */
 function measuredRecord(record: object, measuring: StoreMeasuring, dialect: SqlDialect): object {
   const made = new Map<string, Operation>();
@@ -59,10 +57,7 @@ function measuredOperation(
 
 type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
 
-/**
- * Maps each pruning operation to a function that reads, from the operation's result, how many rows
- * of each kind it removed.
- */
+/** For each pruning operation: reads from its result how many rows of each kind it removed. */
 const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {
   prune(result) {
     const { families: authorizations, consentRequests: consent_requests } =

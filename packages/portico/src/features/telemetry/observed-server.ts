@@ -5,17 +5,14 @@ import type { KeyRing } from '../../keys/key-ring.ts';
 import { countRows } from '../../store/sql/counting.ts';
 
 /**
- * Values that the databases of `@portico/sql` report, but that are not in the `Database` contract.
+ * The databases of `@portico/sql` report these values, which are not in the `Database` contract.
  */
 interface Figures {
   readonly retries?: { readonly statements: number; readonly transactions: number };
   connections?(): DatabaseConnections | null;
 }
 
-/**
- * Returns an object through which telemetry reads the server's state. Reads a value only when
- * telemetry requests it.
- */
+/** Telemetry reads the server's state through this object. Each value is read on request. */
 export function observedServer(
   database: Database,
   keys: KeyRing,

@@ -22,8 +22,8 @@ type RefusalCode =
 type CoreErrorCode = Exclude<OAuthErrorCode, keyof FurtherErrorCodes>;
 
 /**
- * The error codes of the core that telemetry reports as reasons. Features can add more. Telemetry
- * reports any other code as `other`.
+ * The core's error codes that telemetry reports. Features can add more. Any other code becomes
+ * `other`.
  */
 const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
   invalid_request: true,
@@ -57,8 +57,8 @@ const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
 };
 
 /**
- * Returns why the server rejected a request or failed: an error code, `other` for an unknown code,
- * `unavailable`, `overloaded` or `fault`. `others` contains the error codes that features add.
+ * Returns why the server rejected a request or failed: an error code, `other`, `unavailable`,
+ * `overloaded` or `fault`. `others` contains the codes that features add.
  */
 export function getReason(
   error: unknown,

@@ -18,8 +18,8 @@ import { throttleLog } from '../../http/throttle-log.ts';
 import { getReason } from './reasons.ts';
 
 /**
- * Calls the application's Telemetry. Requests succeed even if the Telemetry throws, rejects or
- * never finishes. If a server has no Telemetry, it has null instead of this object.
+ * Calls the application's Telemetry. Requests succeed even if it throws, rejects or never finishes.
+ * A server without Telemetry has null instead of this object.
  */
 export class TelemetryGuard implements Measuring {
   readonly #telemetry: Telemetry;
@@ -28,9 +28,7 @@ export class TelemetryGuard implements Measuring {
   readonly #logFailures: () => void;
   #latest: unknown;
 
-  /**
-   * `log` is called only to report an error. `errorCodes` are the error codes that features add.
-   */
+  /** `log` is called only to report an error. `errorCodes` are those of the features. */
   constructor(
     telemetry: Telemetry,
     database: Database,
@@ -66,7 +64,6 @@ export class TelemetryGuard implements Measuring {
     return measuredStore(store, this, this.#database.dialect);
   }
 
-  /** Runs and measures a store operation. */
   store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T> {
     return this.#run(task, null, work, noStatus);
   }
@@ -83,7 +80,7 @@ export class TelemetryGuard implements Measuring {
     this.#tell(() => this.#telemetry.replayed(what));
   }
 
-  /** Calls `Telemetry.removed`, except if the count is 0. */
+  /** Ignores a count of 0. */
   removed(rows: string, count: number): void {
     if (count > 0) this.#tell(() => this.#telemetry.removed(rows, count));
   }
@@ -111,8 +108,8 @@ export class TelemetryGuard implements Measuring {
   }
 
   /**
-   * Calls the Telemetry but does not wait for the result. Handles rejections, because an unhandled
-   * rejection would end the process.
+   * Does not wait for the result. Handles rejections, because an unhandled one would end the
+   * process.
    */
   #tell(call: () => unknown): void {
     try {
@@ -142,7 +139,7 @@ export class TelemetryGuard implements Measuring {
   ): Promise<T> {
     const measurement = this.#begin(task, request);
     if (measurement === null) return work();
-    // Run `work` only once, even if the Telemetry calls it several times.
+    // The Telemetry may call `run` several times, but `work` must run once.
     let begun: Promise<T> | null = null;
     const once = () => (begun ??= started(work));
     this.#tell(() => {
@@ -163,14 +160,14 @@ export class TelemetryGuard implements Measuring {
   }
 }
 
-/** Whether the value is a Measurement. The application's Telemetry may return another type. */
+/** The application's Telemetry may return another type. */
 function isMeasurement(given: unknown): given is Measurement {
   return typeof given === 'object' && given !== null && 'run' in given && 'end' in given;
 }
 
 const noStatus = () => 0;
 
-/** Starts `work`. If it throws, returns a rejected promise, as an async function does. */
+/** If `work` throws, returns a rejected promise, as an async function does. */
 function started<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();
@@ -180,8 +177,7 @@ function started<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Ignores a rejection. If the Telemetry rejects with the error from `work`, the caller of `work`
- * already receives this error.
+ * If the Telemetry rejects with the error from `work`, the caller of `work` already receives it.
  */
 function ignoringRejection(returned: unknown): null {
   if (returned instanceof Promise) returned.catch(() => {});

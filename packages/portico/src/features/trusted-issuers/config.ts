@@ -11,8 +11,7 @@ const LONGEST_ISSUER = 255;
 const LONGEST_TENANT = 255;
 
 /**
- * Whether the string is a SPIFFE trust domain, or an https URL without a query, fragment or
- * credentials.
+ * Returns true for a SPIFFE trust domain, or an https URL without query, fragment or credentials.
  */
 function isIssuer(text: string): boolean {
   if (isTrustDomain(text)) return true;
@@ -73,7 +72,6 @@ const issuer = z
     'needs either jwks_uri or jwks_file',
   );
 
-/** The setting that this feature adds to `oauth_server`. */
 export const trustedIssuersShape = {
   trusted_issuers: z
     .record(

@@ -11,8 +11,8 @@ export const trustedIssuers = defineFeature({
   config: trustedIssuersShape,
   trustedIssuers: ({ trusted_issuers: configured = {} }) => describeIssuers(configured),
   problems: ({ trusted_issuers: configured = {} }, publicUrl) => [
-    // The server must not be its own trusted issuer. Otherwise, a client could use an assertion
-    // from this server to get more access than it was granted.
+    // The server must not trust itself. Otherwise, a client could use an assertion from this server
+    // to get more access than it was granted.
     ...Object.keys(configured)
       .filter((issuer) => new URL(issuer).origin === new URL(publicUrl).origin)
       .map((issuer) => ({

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** The setting that this feature adds to `oauth_server`. */
 export const unknownScopesShape = {
   unknown_scopes: z
     .enum(['refuse', 'ignore'], { error: 'must be "refuse" or "ignore"' })

@@ -4,8 +4,8 @@ import { IDENTITY_SCOPES } from '../../tokens/scopes.ts';
 import { unknownScopesShape } from './config.ts';
 
 /**
- * Decides what happens if a client requests scopes that the server does not offer or the client is
- * not registered for (OpenID Connect Core section 3.1.2.1).
+ * Decides about requested scopes that the server does not offer or the client is not registered for
+ * (OpenID Connect Core section 3.1.2.1).
  */
 export const unknownScopes = defineFeature({
   name: 'unknown_scopes',
@@ -15,10 +15,11 @@ export const unknownScopes = defineFeature({
 });
 
 /**
- * Whether the scope is unknown, belongs to another resource, or is not one of the client's scopes.
- * In a request of a client for itself, also true for scopes about a user. Otherwise, false.
- * Therefore, the server still rejects a refresh request for more scopes than granted, and a request
- * for `openid` while there is no signing key.
+ * Returns true if the scope is unknown, belongs to another resource, or is not one of the client's.
+ * In a request of a client for itself, scopes about a user count too.
+ *
+ * A refresh request for more scopes than granted is still rejected. So is a request for `openid`
+ * without a signing key.
  */
 const isUnknown: DropsScope = ({ name, client, grantable, forItself }) =>
   !grantable.has(name) ||

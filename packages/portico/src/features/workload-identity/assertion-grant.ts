@@ -5,20 +5,17 @@ import { createParameters } from '../../parameters.ts';
 import type { Server } from '../../server.ts';
 import { typeOfIssuer, typesOfToken } from './workload-tokens.ts';
 
-/** The `grant_type` of a token request with an assertion (RFC 7523 section 2.1). */
+/** RFC 7523 section 2.1. */
 export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** The form fields that this feature replaces with others. */
+/** The form fields that this feature replaces. */
 const CHANGED = ['grant_type', 'assertion'] as const;
-/**
- * The form fields of other client authentication methods. This feature ignores requests that
- * contain one of them.
- */
+/** Fields of other authentication methods. This feature ignores requests with one of them. */
 const CREDENTIALS = ['client_secret', 'client_assertion', 'client_assertion_type'] as const;
 
 /**
- * Returns a function that converts a workload's token request (MCP, SEP-1933). The request contains
- * the workload's token as the `assertion` and the client's id as the `client_id`. The converted
- * request uses the grant `client_credentials`, with the token as the `client_assertion`.
+ * Converts a workload's token request (MCP, SEP-1933). The request contains the workload's token as
+ * `assertion` and the client's id. The converted request has the grant `client_credentials` and the
+ * token as `client_assertion`.
  */
 export function workloadGrant(server: Server): AssertionGrant {
   return async (request, form) => {
@@ -41,9 +38,9 @@ export function workloadGrant(server: Server): AssertionGrant {
 }
 
 /**
- * Returns the `client_assertion_type` for this token. If the token names no trusted issuer, returns
- * the type of SPIFFE tokens, which only workloads use. The server then rejects the token like any
- * other invalid token, so an attacker cannot find out which issuers the server trusts.
+ * Returns the `client_assertion_type` for this token. A token without a trusted issuer gets the
+ * type of SPIFFE tokens. The server then rejects it like any other invalid token, so an attacker
+ * cannot find out which issuers the server trusts.
  */
 async function typeOf(server: Server, assertion: string, clientId: string): Promise<string> {
   const claims = claimsOf(assertion);
@@ -55,7 +52,7 @@ async function typeOf(server: Server, assertion: string, clientId: string): Prom
   return issuer === undefined ? first : typeOfIssuer(issuer);
 }
 
-/** Returns the token's claims before verification, or null if the string is not a JWT. */
+/** Returns the claims before verification, or null if the string is not a JWT. */
 function claimsOf(assertion: string): JsonObject | null {
   try {
     return parseJws(assertion).payload;

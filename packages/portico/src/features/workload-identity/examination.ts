@@ -3,10 +3,7 @@ import type { Clients } from '../../clients/clients.ts';
 import { clientPages } from '../../clients/listing.ts';
 import type { TrustedIssuers } from '../../keys/assertions/trusted-issuers.ts';
 
-/**
- * Reports workloads that cannot authenticate, or the number of workloads if all can. Returns an
- * empty list if there are no workloads.
- */
+/** Reports workloads that cannot authenticate, or the number of workloads if all can. */
 export async function examineWorkloads(
   clients: Clients,
   issuers: TrustedIssuers,

@@ -7,7 +7,7 @@ import { workloadIdentityShape } from './config.ts';
 import { examineWorkloads } from './examination.ts';
 import { workloadTokens } from './workload-tokens.ts';
 
-/** Lets clients authenticate with a token from their platform instead of a secret (RFC 7523). */
+/** Clients can authenticate with a token from their platform instead of a secret (RFC 7523). */
 export const workloadIdentity = defineFeature({
   name: 'workload_identity',
   config: workloadIdentityShape,
@@ -16,8 +16,7 @@ export const workloadIdentity = defineFeature({
     examination: ({ clients }) => ({
       part: 'workloads',
       of: 'registered clients',
-      // Report nothing if the database schema is missing, because clients cannot be read without
-      // it. Another examination reports the missing schema.
+      // Clients cannot be read without the schema. Another examination reports a missing schema.
       findings: async (application) =>
         pendingSteps(await application.migrations()).length > 0
           ? []
@@ -26,18 +25,14 @@ export const workloadIdentity = defineFeature({
   }),
 });
 
-/**
- * Returns what this feature adds to the server. Adds nothing if no trusted issuer can assert
- * clients.
- */
+/** Returns nothing if no trusted issuer can assert clients. */
 function authenticating(server: Server): Contribution {
   const workloads = workloadTokens(server);
   if (workloads.length === 0) return {};
   const profile = server.profiles.servers;
   const getTokens = ({ type }: ClientAssertions) =>
     profile === null || profile.authenticationMethods.includes(type);
-  // If the security profile does not allow workloads to get tokens, they can only use
-  // introspection.
+  // If the security profile allows workloads no tokens, they can only use introspection.
   if (!workloads.some(getTokens)) return { workloads };
   return {
     workloads,

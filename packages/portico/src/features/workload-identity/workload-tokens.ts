@@ -10,20 +10,17 @@ import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import type { ClientKeys } from '../../store/client.ts';
 
-/** A type of token that identifies a workload, and how to read the issuer from such a token. */
+/** A type of token for workloads, and how to read its issuer. */
 interface TokenKind {
   readonly type: string;
-  /** Whether this issuer's tokens have this type. */
+  /** Returns true if this issuer's tokens have this type. */
   isIssuer(issuer: string): boolean;
-  /**
-   * Returns the issuer that the token names. If the token names none, returns a value that is not a
-   * string.
-   */
+  /** Returns a value that is not a string if the token names no issuer. */
   issuerOf(claims: JsonObject): unknown;
 }
 
 const KINDS: readonly TokenKind[] = [
-  // For this type, RFC 7523 section 3 requires `iss`.
+  // RFC 7523 section 3 requires `iss`.
   {
     type: JWT_ASSERTION,
     isIssuer: (issuer) => !isTrustDomain(issuer),
@@ -39,8 +36,8 @@ const KINDS: readonly TokenKind[] = [
 ];
 
 /**
- * Returns the types that a token with these claims can have. Returns both types if the server
- * trusts the `iss` and the trust domain in the `sub`, and no type if it trusts neither.
+ * Returns the types that a token with these claims can have: one for the `iss`, one for the trust
+ * domain in `sub`. The server must trust them.
  */
 export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): readonly string[] {
   return KINDS.filter((each) => {
@@ -50,7 +47,6 @@ export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): re
   }).map(({ type }) => type);
 }
 
-/** Returns the type of the tokens that this issuer signs. */
 export function typeOfIssuer(issuer: string): string {
   return isTrustDomain(issuer) ? JWT_SVID_ASSERTION : JWT_ASSERTION;
 }
@@ -89,10 +85,7 @@ class WorkloadTokens implements ClientAssertions {
     return (client, _, token, profile) => this.#verify(client, token, profile);
   }
 
-  /**
-   * Verifies the token before looking at the client, so that the server does the same work for
-   * every client.
-   */
+  /** Verifies the token before it looks at the client, so the work is the same for every client. */
   async #verify(
     client: KeyedClient | null,
     token: Jws,
@@ -119,7 +112,7 @@ class WorkloadTokens implements ClientAssertions {
         `it is a workload token, which the profile ${profile.name} does not allow`,
       );
     // If the client's subject is a pattern, several programs can share the client. Only this log
-    // line shows which program sent the request.
+    // line shows which one sent the request.
     if (workload.subject !== subject)
       host.log.info('The client {clientId} authenticated as {subject}', {
         clientId: client?.id,

@@ -3,8 +3,8 @@ import type { SqlDialect } from '@portico/sql';
 import type { MeasuredTask } from '../../../measuring.ts';
 
 /**
- * The names of the attributes of metrics and spans. They follow OpenTelemetry's semantic
- * conventions where those define a name.
+ * The attributes of metrics and spans. The names follow OpenTelemetry's semantic conventions where
+ * there is one.
  */
 
 export const SCOPE = 'portico';
@@ -30,14 +30,14 @@ export const RETRIED = 'portico.retried';
 export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';
 
-/** The names of the database engines in the semantic conventions. MariaDB is reported as MySQL. */
+/** The engine names in the semantic conventions. MariaDB is reported as MySQL. */
 const SYSTEMS: Readonly<Record<SqlDialect, string>> = {
   sqlite: 'sqlite',
   postgres: 'postgresql',
   mysql: 'mysql',
 };
 
-/** Returns the task's attributes that never change between runs. */
+/** The attributes that never change between runs. */
 export function fixedAttributes(task: MeasuredTask): Attributes {
   if (task.kind === 'store') return { [SYSTEM]: SYSTEMS[task.dialect], [OPERATION]: task.name };
   if (task.kind === 'grant') return { [GRANT_TYPE]: task.name };
@@ -45,8 +45,8 @@ export function fixedAttributes(task: MeasuredTask): Attributes {
 }
 
 /**
- * The HTTP methods from RFC 9110 section 9 and RFC 5789. Only these methods become attribute
- * values, because clients can send any string as a method.
+ * RFC 9110 section 9 and RFC 5789. Clients can send any string as a method, so only these become
+ * attribute values.
  */
 const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
@@ -69,9 +69,8 @@ export function getScheme(request: Request | null): string {
 }
 
 /**
- * Returns a function that creates the value for each key once and then reuses it. The function
- * never forgets a value. So use it only if there are few different keys, for example tasks,
- * statuses or reasons.
+ * Returns a function that creates the value for each key once. It never forgets a value. Use it
+ * only for few different keys, for example tasks, statuses or reasons.
  */
 export function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();

@@ -2,23 +2,23 @@ import { setTimeout } from 'node:timers/promises';
 import type { CountedRows } from '../../../store/sql/counting.ts';
 
 /**
- * The number of rows that one statement reads. With this number, a statement takes a few
- * milliseconds on every database, even for a large table.
+ * Rows per statement. A statement then takes a few milliseconds on every database, even for a large
+ * table.
  */
 const SLICE = 5000;
-/** The pause between two slices, in milliseconds. */
+/** Between two slices, in milliseconds. */
 const PAUSE = 500;
 /**
- * How long Portico reports the same count before it counts again. This is at least `HOLDS`
- * milliseconds, and at least `HOLDS_TIMES` times as long as the last count took. Counting a million
- * rows takes about two minutes.
+ * How long a count is reported before the next one: at least `HOLDS` milliseconds, and at least
+ * `HOLDS_TIMES` times as long as the last count took. Counting a million rows takes about two
+ * minutes.
  */
 const HOLDS = 30_000;
 const HOLDS_TIMES = 10;
 /** How long metrics collection waits for a count, in milliseconds. */
 const PATIENCE = 1000;
 
-/** The clock that a `Census` uses, in milliseconds. */
+/** In milliseconds. */
 export interface CensusTimer {
   now(): number;
   pause(milliseconds: number): Promise<void>;
@@ -41,14 +41,14 @@ export class Census {
   /** When the next count may begin. */
   #due = -Infinity;
 
-  /** `count` counts active rows after the id `after`. It reads at most `limit` rows. */
+  /** `count` counts active rows after the id `after`, and reads at most `limit` rows. */
   constructor(count: (after: string, limit: number) => Promise<CountedRows>, timer = SYSTEM_TIMER) {
     this.#count = count;
     this.#timer = timer;
   }
 
   /**
-   * Returns the last complete count. Returns null if there has been no count yet or the last count
+   * Returns the last complete count. Returns null before the first count, or if the last one
    * failed. Never rejects, and takes at most a second.
    */
   async latest(): Promise<number | null> {
@@ -73,8 +73,7 @@ export class Census {
       }
       this.#known = total;
     } catch {
-      // The store is not available. Report no number, because an old number would suggest that the
-      // store still works.
+      // The store is not available. An old number would suggest that it still works.
       this.#known = null;
     }
     const ended = this.#timer.now();
@@ -83,8 +82,8 @@ export class Census {
 }
 
 /**
- * Returns the result of `work`, or `otherwise` if the work takes too long. As a result, metrics
- * collection does not wait for a store that does not respond.
+ * Returns `otherwise` if the work takes too long. Metrics collection then does not wait for a store
+ * that does not respond.
  */
 export function inTime<T>(work: Promise<T>, otherwise: T): Promise<T> {
   return Promise.race([work, setTimeout(PATIENCE, otherwise, { ref: false })]);

@@ -25,13 +25,11 @@ import {
 import { observeServer } from './observing.ts';
 
 /**
- * The histogram bucket boundaries for requests and store operations, in seconds. They are from the
- * semantic conventions.
+ * Histogram buckets for requests and store operations, in seconds, from the semantic conventions.
  */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const STORE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
-/** Records a server's metrics. */
 export class Meters {
   readonly #meter: Meter;
   readonly #requests: Histogram;
@@ -91,7 +89,7 @@ export class Meters {
     );
   }
 
-  /** Records that a task has finished, with its duration in seconds. */
+  /** Records a finished task, with its duration in seconds. */
   took(
     task: MeasuredTask,
     request: Request | null,
@@ -117,10 +115,7 @@ export class Meters {
   }
 }
 
-/**
- * Returns a function that maps a failure reason to the attributes of a grant or store operation.
- * The empty string means success.
- */
+/** Maps a failure reason to attributes. The empty string means success. */
 function taskAttributes(
   task: MeasuredGrant | MeasuredStoreOperation,
 ): (failure: string) => Attributes {
@@ -128,7 +123,7 @@ function taskAttributes(
   return once((failure) => (failure === '' ? fixed : { ...fixed, [ERROR_TYPE]: failure }));
 }
 
-/** Returns a function that maps a method, scheme and status to the attributes of a response. */
+/** Maps a method, scheme and status to attributes. */
 function endpointAttributes(
   task: MeasuredEndpoint,
 ): (request: Request | null, status: number) => Attributes {

@@ -4,8 +4,8 @@ import { ALGORITHM, CONNECTION_STATE, OUTBOX_STATE, POOL, RETRIED, SCOPE } from 
 import { Census, inTime } from './census.ts';
 
 /**
- * Registers gauges for the server's state. The gauges read values only when the application
- * collects metrics.
+ * Registers gauges for the server's state. They read values only when the application collects
+ * metrics.
  */
 export function observeServer(meter: Meter, server: ObservedServer): void {
   const gauge = (name: string, description: string, unit: string) =>

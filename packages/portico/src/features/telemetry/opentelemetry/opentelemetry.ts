@@ -6,13 +6,13 @@ import { Spans, type OpenSpan } from './spans.ts';
 
 /** Options that control what Portico records and where it sends the data. */
 export interface OpenTelemetryOptions {
-  /** Whether to record metrics. Defaults to true. */
+  /** Records metrics. Defaults to true. */
   readonly metrics?: boolean;
-  /** Whether to record spans. Defaults to true. */
+  /** Records spans. Defaults to true. */
   readonly traces?: boolean;
   /**
-   * The provider that receives the metrics. Defaults to the global provider, which you must
-   * register before you create the server or start the application.
+   * The provider that receives the metrics. Defaults to the global provider. Register that one
+   * before you create the server or start the application.
    */
   readonly meterProvider?: MeterProvider;
   /** The provider that receives the spans. Defaults to the global provider. */
@@ -31,13 +31,13 @@ export interface OpenTelemetryOptions {
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
   let made: Meters | null = null;
-  // Look up the global provider only when the server is created, because the application may not
-  // have registered it yet.
+  // The application may register the global provider after this call, so look it up only when the
+  // server is created.
   const meters = () =>
     isMetered
       ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE)))
       : null;
-  // The global tracer provider works before registration: it forwards spans to the provider that is
+  // The global tracer provider works before registration. It forwards spans to the provider that is
   // registered later.
   const { tracerProvider = trace.getTracerProvider() } = options;
   const spans = isTraced ? new Spans(tracerProvider.getTracer(SCOPE)) : null;

@@ -29,8 +29,7 @@ const HEADERS: TextMapGetter<Headers> = {
 };
 
 /**
- * Records the server's spans. The span of an endpoint contains the span of the grant, which
- * contains the spans of the store.
+ * The span of an endpoint contains the span of the grant, which contains the spans of the store.
  */
 export class Spans {
   readonly #tracer: Tracer;
@@ -49,10 +48,7 @@ export class Spans {
     return new OpenSpan(this.#tracer.startSpan(name, { kind, attributes }, parent), parent);
   }
 
-  /**
-   * Starts a span for an endpoint, as a child of the active span. If there is no active span,
-   * continues the caller's trace.
-   */
+  /** Starts a child of the active span. Without one, continues the caller's trace. */
   #startEndpoint(task: MeasuredEndpoint, request: Request): OpenSpan {
     const active = context.active();
     const isInner = trace.getSpan(active) !== undefined;
@@ -71,12 +67,11 @@ export class Spans {
 }
 
 /**
- * The reasons for which a span is marked as failed. A rejected request is not a failure of the
- * server, so its span only records the reason.
+ * These reasons mark a span as failed. A rejected request is no failure of the server, so its span
+ * only records the reason.
  */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'overloaded', 'fault']);
 
-/** A span that has started. */
 export class OpenSpan {
   readonly #span: Span;
   readonly #parent: Context;
