@@ -1,6 +1,6 @@
 /**
- * The response headers that describe the body (RFC 9110 section 8). If Portico replaces the
- * application's body, it also removes the application's values of these headers.
+ * The headers that describe the body (RFC 9110 section 8). When Portico replaces the application's
+ * body, it removes them.
  */
 export const OF_THE_BODY: readonly string[] = [
   'accept-ranges',

@@ -1,6 +1,6 @@
 /**
  * Mounts Portico in an Express 4 or 5 application. In Express 4, an unhandled rejection ends the
- * process, so this module passes every rejection to `next`.
+ * process, so every rejection goes to `next`.
  */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
@@ -19,12 +19,11 @@ export type { Mountable } from '../fetch/dispatch.ts';
 /**
  * Returns the endpoints as Express middleware.
  *
- * Add the middleware at the root of the application, after the session middleware. Add it before
- * the CSRF check, which would otherwise reject requests from other applications. Body parsers can
- * come before it.
+ * Add it at the root of the application, after the session middleware. Add it before the CSRF
+ * check, which would reject requests from other applications. Body parsers can come before it.
  *
- * Do not mount the middleware below a path. The endpoints' paths already include `base_path`, and
- * some documents are not below `base_path`.
+ * Do not mount it below a path. The endpoints' paths already include `base_path`, and some
+ * documents are not below `base_path`.
  *
  * @example
  * app.use(portico(server, mcp));
@@ -47,9 +46,9 @@ export function portico(
 }
 
 /**
- * Makes `token()` available in the handlers that follow. This middleware itself rejects no request
- * because of its token. If the token cannot be looked up, responds with 503 or 500. If the server
- * has several resources, pass one of them: `bearer(server.resource(url))`.
+ * Makes `token()` available in the handlers that follow. It rejects no request because of its
+ * token. If the token cannot be looked up, it responds with 503 or 500. With several resources,
+ * pass one: `bearer(server.resource(url))`.
  *
  * @example
  * app.use('/api', bearer(server));
@@ -67,8 +66,8 @@ export function bearer(server: ProtectedRoutes): RequestHandler {
 }
 
 /**
- * Returns an error handler that responds with 401 or 403 if `token()` rejects a request. Add this
- * error handler before your own.
+ * Returns an error handler that responds with 401 or 403 if `token()` rejects a request. Add it
+ * before your own error handler.
  *
  * @example
  * app.use(bearerErrors());
@@ -81,8 +80,8 @@ export function bearerErrors(): ErrorRequestHandler {
 }
 
 /**
- * Returns the Express request for a request that a host method received. Use it to access
- * `req.session` and `req.user`. Throws if the request did not come through Express.
+ * Returns the Express request for a request that a host method received, for `req.session` and
+ * `req.user`. Throws if the request did not come through Express.
  *
  * @example
  * signedIn: async (request) => referenceTo(expressRequest(request).user),

@@ -25,9 +25,9 @@ export type { Mountable } from '../fetch/dispatch.ts';
 const requests = new Note<FastifyRequest>('fastify request');
 
 /**
- * Returns the endpoints as a Fastify plugin. Register the plugin after the session plugins. Do not
- * use a prefix, because the paths already include `base_path`, and some documents are not below
- * `base_path`. With a prefix, the registration rejects.
+ * Returns the endpoints as a Fastify plugin. Register it after the session plugins, and without a
+ * prefix. The paths already include `base_path`, and some documents are not below `base_path`. With
+ * a prefix, the registration rejects.
  *
  * @example
  * await fastify.register(portico(server, mcp));
@@ -45,12 +45,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           'and set base_path to the prefix',
       );
     }
-    // Remove the body parsers, because the endpoints read request bodies themselves, with their own
-    // limits. The removal affects only this plugin.
+    // The endpoints read request bodies with their own limits, so remove the body parsers. This
+    // affects only this plugin.
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
-    // If the application decompresses a body, the stream can fail while no endpoint is reading it,
-    // for example during a hook. Such a failure must not end the process. This hook runs after the
+    // If the application decompresses a body, the stream can fail while no endpoint reads it, for
+    // example during a hook. Such a failure must not end the process. This hook runs after the
     // application's hooks.
     fastify.addHook('preParsing', (_request, _reply, body, done) => {
       body.on('error', () => {});
@@ -87,9 +87,9 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` available in the handlers that follow. This hook itself rejects no request
- * because of its token. If the token cannot be looked up, responds with 503 or 500. If the server
- * has several resources, pass one of them: `bearer(server.resource(url))`.
+ * Makes `token()` available in the handlers that follow. It rejects no request because of its
+ * token. If the token cannot be looked up, it responds with 503 or 500. With several resources,
+ * pass one: `bearer(server.resource(url))`.
  *
  * @example
  * fastify.addHook('onRequest', bearer(server));
@@ -117,7 +117,7 @@ export function bearer(server: ProtectedRoutes) {
 
 /**
  * Responds with 401 or 403 if `token()` has rejected the request. Throws any other error again.
- * Call this function in your error handler, or use it as the error handler.
+ * Call it in your error handler, or use it as the error handler.
  *
  * @example
  * fastify.setErrorHandler(bearerErrors);
@@ -127,16 +127,16 @@ export function bearerErrors(
   _: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  // If a part of a response has already been sent, throw, so that Fastify ends this response. Do
-  // not send another response.
+  // If a part of a response has been sent, do not send another one. Fastify ends the response after
+  // this error.
   if (error instanceof BearerError && !reply.raw.headersSent)
     return answer(answerFromResponse(bearerErrorResponse(error)), reply);
   throw error;
 }
 
 /**
- * Returns the Fastify request for a request that a host method received. Use it to access
- * `request.session`. Throws if the request did not come through Fastify.
+ * Returns the Fastify request for a request that a host method received, for `request.session`.
+ * Throws if the request did not come through Fastify.
  *
  * @example
  * signedIn: async (request) => referenceTo(fastifyRequest(request).session.get('user')),

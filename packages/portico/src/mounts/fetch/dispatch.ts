@@ -4,42 +4,36 @@ type Log = AuthorizationServer['host']['log'];
 
 /** A server that can be mounted: an AuthorizationServer or an McpServer. */
 export interface Mountable {
-  /** The endpoints of the server, each with its path and methods. */
+  /** Each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
-  /**
-   * The host. If the server seems to be mounted below a prefix, Portico writes a warning to the
-   * host's log.
-   */
+  /** If the server seems to be mounted below a prefix, the host's log gets a warning. */
   readonly host?: { readonly log: Log };
   /** Called once, when Portico mounts the server. */
   mounted?(): void;
 }
 
-/** The result if an endpoint exists at the request's path, but not for the request's method. */
+/** An endpoint exists at the path, but not for the method. */
 export interface WrongMethod {
   /**
-   * Logs that the request was rejected. Returns a 405 response that lists the path's methods in
-   * `Allow` (RFC 9110 section 15.5.6).
+   * Logs the rejection. Returns a 405 response with the path's methods in `Allow` (RFC 9110 section
+   * 15.5.6).
    */
   readonly refuse: (requestId: string) => Response;
 }
 
-/**
- * The endpoint for a request, or a function that rejects the request's method. Null if no endpoint
- * has this path.
- */
+/** The endpoint, or a function that rejects the method. Null if no endpoint has this path. */
 export type Dispatched = Endpoint | WrongMethod | null;
 
 /**
- * Finds the endpoint for a request. Compares the paths of the endpoints with the request target
- * exactly as the client sent it, apart from an origin that the framework's router also removes.
- * This ensures that the host's middleware and guards for this path have seen the request.
+ * Finds the endpoint for a request. Compares paths with the request target exactly as the client
+ * sent it, without an origin that the framework's router also removes. So the host's middleware and
+ * guards for this path have seen the request.
  */
 export class MountedEndpoints {
   readonly #endpoints: readonly Endpoint[];
   readonly #log: Log | undefined;
   /**
-   * Whether the warning is no longer needed: a request has reached an endpoint, the warning has
+   * True if the warning is no longer needed: a request has reached an endpoint, the warning has
    * been logged, or there is no log.
    */
   #isPlaced: boolean;
@@ -64,7 +58,7 @@ export class MountedEndpoints {
     return found ?? { refuse: (requestId) => this.#refuse(onPath, requestId) };
   }
 
-  /** Logs the warning about the prefix, at most once. */
+  /** Logs the warning about the prefix at most once. */
   #warnOfPlace(path: string): void {
     // A target in absolute form ends with the path of an endpoint even without a prefix.
     if (this.#isPlaced || !path.startsWith('/')) return;
@@ -86,7 +80,7 @@ export class MountedEndpoints {
     const offered = onPath.filter(({ refusesMethods }) => refusesMethods !== true);
     const allowed: string[] = offered.flatMap(({ methods }) => methods);
     if (allowed.includes('GET')) allowed.push('HEAD');
-    // Forbid caching, because caches may otherwise store a 405 response (RFC 9110 section 15.5.6).
+    // Caches may store a 405 response (RFC 9110 section 15.5.6), so forbid it.
     const headers = { Allow: allowed.join(', '), 'Cache-Control': 'no-store' };
     return Response.json({ error: 'invalid_request' }, { status: 405, headers });
   }

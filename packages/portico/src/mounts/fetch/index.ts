@@ -10,8 +10,8 @@ export type { Mountable } from './dispatch.ts';
 
 /**
  * Responds to a request for one of the endpoints. For any other request, returns null without
- * reading the body. Never rejects. `context` is the framework's request or context object, which
- * Portico passes to every host method.
+ * reading the body. Never rejects. Host methods receive `context`, the framework's request or
+ * context object.
  */
 export type FetchHandler<Context = unknown> = (
   request: Request,
@@ -21,9 +21,8 @@ export type FetchHandler<Context = unknown> = (
 /**
  * Returns one handler for all endpoints of `server` and of `more`, for example an McpServer.
  *
- * The path of the request must match the path of an endpoint exactly. A HEAD request gets the
- * response to GET without the body. If an endpoint does not support the request's method, the
- * response is 405.
+ * The request's path must match an endpoint's path exactly. A HEAD request gets the response to GET
+ * without the body. If an endpoint does not support the method, the response is 405.
  *
  * @example
  * const handle = createHandler(server, mcp);
@@ -46,7 +45,7 @@ export function createHandler<Context = unknown>(
 }
 
 function withoutBody({ status, statusText, headers, body }: Response): Response {
-  // Cancel the body. Otherwise, its source stays open, for example a file.
+  // Otherwise, the source of the body stays open, for example a file.
   body?.cancel().catch(() => undefined);
   return new Response(null, { status, statusText, headers });
 }

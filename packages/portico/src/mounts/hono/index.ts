@@ -16,11 +16,11 @@ export type { Mountable } from '../fetch/index.ts';
 /**
  * Returns the endpoints as Hono middleware.
  *
- * Add the middleware at the root of the application, after the session middleware. Add it before
- * the CSRF check, which would otherwise reject requests from other applications.
+ * Add it at the root of the application, after the session middleware. Add it before the CSRF
+ * check, which would reject requests from other applications.
  *
- * Host methods receive Hono's context. The response contains the cookies from both the endpoint and
- * the context.
+ * Host methods receive Hono's context. The response contains the cookies of the endpoint and of the
+ * context.
  *
  * @example
  * app.use(portico(server, mcp));
@@ -38,16 +38,13 @@ export function portico(
 }
 
 /**
- * The name of a property of a BearerError that contains a response body. An error handler, for
- * example Hono's default handler, created this body from the error. The symbol is global, so that
- * two copies of this module use the same property.
+ * This property of a BearerError contains the response body that an error handler created from the
+ * error, for example Hono's default handler. The symbol is global, so two copies of this module use
+ * the same property.
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
 
-/**
- * Whether the response still has the body that was created from the error. If not, other code has
- * replaced or compressed the body.
- */
+/** Returns false if other code has replaced or compressed the body from the error. */
 function hasTakenBody(
   response: Response,
   error: BearerError & { readonly [TAKEN]?: Response['body'] },
@@ -55,12 +52,9 @@ function hasTakenBody(
   return response.body !== null && response.body === error[TAKEN];
 }
 
-/**
- * Hono calls the method `getResponse` of an error. Without this method, Hono would print the error
- * and its stack on the console.
- */
+/** Hono calls this method of an error. Without it, Hono would print the error and its stack. */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
-  // Make the property configurable, because this module may be loaded again during development.
+  // This module may be loaded again during development.
   configurable: true,
   value(this: BearerError & { [TAKEN]?: Response['body'] }) {
     const response = bearerErrorResponse(this);
@@ -71,12 +65,11 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
 
 /**
  * Makes `token()` available in the handlers that follow. Responds with 401 or 403 if `token()`
- * rejects a request, and with 503 or 500 if the token cannot be looked up. If the server has
- * several resources, pass one of them: `bearer(server.resource(url))`.
+ * rejects a request, and with 503 or 500 if the token cannot be looked up. With several resources,
+ * pass one: `bearer(server.resource(url))`.
  *
- * If `token()` rejects a request, Hono first calls your `onError` with a BearerError. If `onError`
- * returns a response with the status of the error, Hono sends that response. `onError` can also
- * throw.
+ * If `token()` rejects a request, Hono first calls your `onError` with a BearerError. Hono sends
+ * the response of `onError` if it has the status of the error. `onError` can also throw.
  *
  * @example
  * app.use('/api/*', bearer(server));
@@ -95,8 +88,7 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
     if (!(c.error instanceof BearerError)) return;
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
-    // Remove the headers that describe the earlier body, because the error handler has not removed
-    // them.
+    // These headers describe the earlier body. The error handler has not removed them.
     const stale = hasTakenBody(c.res, c.error)
       ? OF_THE_BODY.filter((name) => name !== 'content-type')
       : [];
@@ -108,8 +100,8 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
  * Returns an error handler that responds if `token()` rejects a request. Passes all other errors to
  * your handler.
  *
- * Without a handler, throws all other errors again. Use this in a sub-application to leave these
- * errors to the main application.
+ * Without a handler, throws other errors again. In a sub-application, this leaves them to the main
+ * application.
  *
  * @example
  * app.onError(bearerErrors((error, c) => c.text('Something went wrong', 500)));
@@ -124,8 +116,8 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
 }
 
 /**
- * Adds the headers of the response to the headers of the context. Otherwise, if both have the same
- * header, Hono would keep only one of the two values.
+ * Adds the response's headers to the context's. If both have the same header, Hono would keep only
+ * one value.
  */
 function addedTo(c: Context, refusal: Response): Response {
   for (const name of OF_THE_BODY) c.header(name, undefined);
@@ -139,8 +131,7 @@ function addedTo(c: Context, refusal: Response): Response {
 }
 
 /**
- * Responds with the headers of both the response and the context. Otherwise, Hono would drop the
- * cookies from one of them.
+ * Responds with the headers of the response and of the context. Otherwise, Hono would drop cookies.
  */
 function answer(c: Context, response: Response): void {
   const headers = new Headers(c.res.headers);
@@ -153,7 +144,7 @@ function answer(c: Context, response: Response): void {
   c.res = new Response(response.body, { status: response.status, headers });
 }
 
-/** Returns the request with its body, even if other code has already read the body. */
+/** Returns the request with its body, even if other code has read the body. */
 function readRequest({ req }: Context): Request {
   const { raw } = req;
   if (!raw.bodyUsed) return raw;
@@ -168,10 +159,7 @@ function readRequest({ req }: Context): Request {
   return new Request(url, init);
 }
 
-/**
- * Returns the bytes of the body that the client sent. If Hono's `formData()` has already read a
- * form, serializes this form again.
- */
+/** Returns the bytes of the body. If Hono's `formData()` has read a form, serializes it again. */
 async function readBytes(req: Context['req']): Promise<Uint8Array> {
   const [kept] = Object.keys(req.bodyCache);
   if (kept === undefined) throw new BodyTakenError('c.req.raw', 'c.req');

@@ -20,8 +20,8 @@ export type { Mountable } from '../fetch/dispatch.ts';
 /**
  * Returns the endpoints as Koa middleware.
  *
- * Add the middleware after the session middleware and before the CSRF check, which would otherwise
- * reject requests from other applications. Body parsers can come before it.
+ * Add it after the session middleware. Add it before the CSRF check, which would reject requests
+ * from other applications. Body parsers can come before it.
  *
  * Host methods receive Koa's context. Koa sends the response after all earlier middleware has
  * finished, for example the session middleware.
@@ -45,8 +45,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 
 /**
  * Makes `token()` available in the middleware that follows. Responds with 401 or 403 if `token()`
- * rejects a request, and with 503 or 500 if the token cannot be looked up. If the server has
- * several resources, pass one of them: `bearer(server.resource(url))`.
+ * rejects a request, and with 503 or 500 if the token cannot be looked up. With several resources,
+ * pass one: `bearer(server.resource(url))`.
  *
  * @example
  * router.use(bearer(server));
@@ -70,23 +70,23 @@ export function bearer(server: ProtectedRoutes): Middleware {
 
 /**
  * Returns the body that koa-bodyparser, @koa/bodyparser or koa-body has read, as raw text if
- * possible. Returns undefined if no parser has read the body.
+ * possible. Returns undefined if no parser has read it.
  */
 function parsedBody({ request }: Context): unknown {
   const { body, rawBody } = request as { readonly body?: unknown; readonly rawBody?: unknown };
   return typeof rawBody === 'string' ? rawBody : body;
 }
 
-/** Sends an answer. Adds the cookies of the answer to those that are already set. */
+/** Adds the answer's cookies to those that are already set. */
 async function answer(ctx: Context, given: SentAnswer): Promise<void> {
-  // Read the body into memory, because Koa computes the length of every body except a stream.
+  // Koa computes the length of every body except a stream, so read the body into memory.
   const { status, fields, cookies, body } = await inOnePiece(given);
   if (body instanceof ReadableStream) forgiveLeaving(ctx);
-  // Remove only headers that are set. If you remove a Transfer-Encoding header that is not set,
-  // Node closes the connection after the response.
+  // Node closes the connection after the response if you remove a Transfer-Encoding header that is
+  // not set. So remove only headers that are set.
   for (const name of OF_THE_BODY) if (ctx.res.hasHeader(name)) ctx.remove(name);
   ctx.body = body instanceof ReadableStream ? Readable.fromWeb(body as NodeStream) : bytesOf(body);
-  // Set the status and the headers after the body, because Koa changes them when the body is set.
+  // Koa changes the status and the headers when the body is set, so set them later.
   ctx.status = status;
   for (const { name, value, isAdded } of fields) {
     if (isAdded) ctx.append(name, value);
@@ -95,7 +95,7 @@ async function answer(ctx: Context, given: SentAnswer): Promise<void> {
   for (const cookie of cookies) ctx.append('set-cookie', cookie);
 }
 
-/** Converts a Response to an answer that contains the request's id. */
+/** The answer contains the request's id. */
 function failureOf(ctx: Context, response: Response): SentAnswer {
   return answerFromResponse(answerTo(ctx.req, response));
 }
@@ -105,8 +105,8 @@ function bytesOf(body: string | Uint8Array | null): Buffer | null {
 }
 
 /**
- * Ignores clients that disconnect before a stream ends. Otherwise, Koa 3 would report each
- * disconnection as an application error with a stack.
+ * Ignores clients that disconnect before a stream ends. Koa 3 would report each one as an
+ * application error with a stack.
  */
 function forgiveLeaving(ctx: Context): void {
   const tell = ctx.onerror.bind(ctx);

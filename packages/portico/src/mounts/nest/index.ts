@@ -29,13 +29,11 @@ export {
 
 /** The options of `PorticoModule`. */
 export interface PorticoOptions {
-  /** The server. In providers, inject it as `AUTHORIZATION_SERVER`. */
+  /** In providers, inject it as `AUTHORIZATION_SERVER`. */
   readonly server: AuthorizationServer;
   /** Other servers to mount, for example an McpServer. */
   readonly more?: readonly Mountable[];
-  /**
-   * Called when the application shuts down. Use it to close the resources that the factory opened.
-   */
+  /** Called when the application shuts down. Close the resources of the factory here. */
   readonly close?: () => Promise<void>;
 }
 
@@ -48,8 +46,8 @@ export interface PorticoAsyncOptions
 const OPTIONS = Symbol('portico/nest: options');
 
 /**
- * Adds the endpoints at the root of the application, after all middleware of the application. Also
- * adds the providers that `@RequireScope()` needs.
+ * Adds the endpoints at the root of the application, after all of its middleware. Also adds the
+ * providers that `@RequireScope()` needs.
  *
  * @example
  * const imports = [PorticoModule.forRoot({ server, more: [mcp] })];
@@ -67,8 +65,8 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     return PorticoModule.forRootAsync({ useFactory: () => options });
   }
   /**
-   * Creates the module with a server that a factory builds from providers of your application.
-   * These providers must not be request-scoped.
+   * Creates the module with a server that a factory builds from your providers. These must not be
+   * request-scoped.
    */
   static forRootAsync({
     imports = [],
@@ -94,7 +92,7 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
   /** Nest calls this method after it has set up middleware and controllers. */
   async onModuleInit(): Promise<void> {
     const { server, more = [] } = this.#options();
-    // The adapter is null in an application context without HTTP, for example in a command.
+    // Null in an application context without HTTP, for example in a command.
     const adapter = this.#http.httpAdapter as HttpAdapterHost['httpAdapter'] | null | undefined;
     const type = adapter?.getType() ?? '';
     if (type === 'express') adapter?.getInstance<Express>().use(expressPortico(server, ...more));
@@ -108,7 +106,7 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     await this.#options().close?.();
   }
   // Do not inject the options. If they depended on a request-scoped provider, Nest would never call
-  // the hooks of the module. `get` throws an error instead.
+  // the hooks of the module. `get` throws instead.
   #options(): PorticoOptions {
     return this.#modules.get<PorticoOptions>(OPTIONS);
   }

@@ -48,7 +48,7 @@ const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>(
   'nest: runs with token()',
 );
 
-/** The error if looking up a token failed. Contains the response to send. */
+/** Looking up a token failed. Contains the response to send. */
 class FailedLookUp extends Error {
   readonly response: Response;
   constructor(response: Response) {
@@ -68,22 +68,22 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     this.#host = host;
   }
   /**
-   * Nest calls this method for each BearerError and FailedLookUp. For an HTTP request, it must not
-   * reject, because a rejection would end the process.
+   * Nest calls this method for each BearerError and FailedLookUp. For an HTTP request, a rejection
+   * would end the process.
    */
   async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
     if (host.getType() !== 'http') throw error;
     if (adapter.isHeadersSent(reply)) {
-      // A part of another response has already been sent. Close the connection, so that the client
-      // notices that this response is incomplete.
+      // A part of another response has been sent. Close the connection, so the client notices that
+      // it is incomplete.
       const outgoing = 'raw' in reply ? (reply as FastifyReply).raw : (reply as ServerResponse);
       if (!outgoing.writableEnded) outgoing.destroy();
       return;
     }
     const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
-    // Send the response directly, without Nest. Otherwise, Express would add an ETag, and both
-    // frameworks would add a charset to text.
+    // Send the response without Nest. Otherwise, Express would add an ETag, and both frameworks
+    // would add a charset to text.
     if (adapter.getType() === 'express')
       return send(response, reply as ServerResponse, false).catch(() => {});
     answer(answerFromResponse(response), reply as FastifyReply);
@@ -92,7 +92,7 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
 Catch(BearerError, FailedLookUp)(PorticoFilter);
 Dependencies(HttpAdapterHost)(PorticoFilter);
 
-/** Accepts a request only if its token is usable and has all scopes from `@RequireScope()`. */
+/** Accepts a request with a usable token that has all scopes from `@RequireScope()`. */
 export class PorticoGuard implements CanActivate {
   readonly #server: AuthorizationServer;
   readonly #reflector: Reflector;
@@ -114,9 +114,8 @@ export class PorticoGuard implements CanActivate {
     const run = before?.api === api ? before.run : await this.#lookUp(request, api);
     const scopes = this.#reflector.getAllAndMerge<string[]>(SCOPES, places);
     run(() => {
-      // If challenges contain the URL of metadata, the response must name the required scope even
-      // if the request has no usable token. In this case, call only `requireScope`, which also
-      // rejects requests without a usable token.
+      // If challenges link to metadata, a response without a usable token must also name the scope.
+      // `requireScope` then rejects such a request.
       if (scopes.length === 0 || api.resourceMetadataUrl === null) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
@@ -137,7 +136,7 @@ export class PorticoGuard implements CanActivate {
 Dependencies(AUTHORIZATION_SERVER, Reflector)(PorticoGuard);
 
 /**
- * Makes `token()` available in the handlers after a `PorticoGuard` and in all functions that they
+ * Makes `token()` available in the handlers after a `PorticoGuard` and in the functions that they
  * call.
  */
 export class PorticoInterceptor implements NestInterceptor {
@@ -150,9 +149,8 @@ export class PorticoInterceptor implements NestInterceptor {
 
 /**
  * Protects a controller or a handler. A request needs a usable token with these scopes, and the
- * user of the token needs the permissions for these scopes. If you pass no scopes, any usable token
- * is enough. All other requests get a 401 or 403 response, or 503 or 500 if the token cannot be
- * looked up.
+ * token's user needs the permissions for them. Without scopes, any usable token is enough. Other
+ * requests get a 401 or 403 response, or 503 or 500 if the token cannot be looked up.
  *
  * @example
  * RequireScope('orders:read', 'orders:write')
@@ -167,8 +165,8 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
 }
 
 /**
- * Adds scopes to those from other decorators of the same class or handler, and from the base class.
- * With `SetMetadata` alone, the new scopes would replace the earlier ones.
+ * Adds scopes to those from other decorators of the class or handler and from the base class.
+ * `SetMetadata` alone would replace them.
  */
 function addScopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {
@@ -181,9 +179,8 @@ function addScopes(scopes: readonly string[]): ClassDecorator & MethodDecorator 
 }
 
 /**
- * Sets the resource whose tokens a controller or handler with `@RequireScope()` accepts. The URL
- * must be in `oauth_server:resources`, or the same as `oauth_server:audience`. Without this
- * decorator, the resource is `oauth_server:audience`.
+ * Sets the resource whose tokens a controller or handler with `@RequireScope()` accepts. The URL is
+ * in `oauth_server:resources` or the same as `oauth_server:audience`, which is the default.
  *
  * @example
  * AtResource('https://shop.example/api')

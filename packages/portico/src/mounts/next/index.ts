@@ -20,18 +20,18 @@ export interface NextMount {
    * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers`.
    */
   readonly handlers: RouteHandlers;
-  /** Returns the server. The first call starts the server. */
+  /** Returns the server. The first call starts it. */
   readonly server: () => Promise<AuthorizationServer>;
   /**
-   * Makes `token()` available in the function that you pass. If you have several resources, also
-   * pass the URL of one of them.
+   * Makes `token()` available in the function that you pass. With several resources, also pass the
+   * URL of one.
    *
-   * - In a route handler, pass the request. If `token()` rejects the request, the response is 401
-   *   or 403. If the token cannot be looked up, it is 503 or 500.
-   * - In a server function or a page, pass `await headers()`. `withToken` then returns the result
-   *   of your function. It throws a `BearerError` if `token()` rejects the request, and another
-   *   Error if the token cannot be looked up. Tokens that are bound to a key (RFC 9449) are always
-   *   rejected there, because headers do not contain the request's method and URL.
+   * - In a route handler, pass the request. The response is 401 or 403 if `token()` rejects the
+   *   request, and 503 or 500 if the token cannot be looked up.
+   * - In a server function or a page, pass `await headers()`. `withToken` returns the result of
+   *   your function. It throws a `BearerError` if `token()` rejects the request, and another Error
+   *   if the token cannot be looked up. Headers do not contain the method and URL, so bound tokens
+   *   (RFC 9449) are always rejected there.
    */
   readonly withToken: WithToken;
 }
@@ -42,7 +42,7 @@ export interface WithToken {
   <T>(headers: Headers, work: () => T | Promise<T>, resource?: string): Promise<T>;
 }
 
-/** The authorization server, followed by any other servers to mount, for example an McpServer. */
+/** The authorization server, then any other servers to mount, for example an McpServer. */
 export type Started = readonly [server: AuthorizationServer, ...more: Mountable[]];
 
 interface Running {
@@ -50,13 +50,13 @@ interface Running {
   readonly handle: FetchHandler<Request>;
 }
 
-/** The request line to use if only headers are known. Its method and target match no DPoP proof. */
+/** The request line if only headers are known. It matches no DPoP proof. */
 const UNKNOWN = { method: '', target: '' } as const;
 
 const STARTED = Symbol.for('portico/next');
 /**
- * The servers that this process has started. The map is global, because Next loads a module several
- * times in one process: for different kinds of routes, and again after each edit.
+ * The servers of this process. Next loads a module several times, for different kinds of routes and
+ * after each edit, so the map is global.
  */
 const processWide = globalThis as { [STARTED]?: Map<string, Promise<Running>> };
 
@@ -67,7 +67,7 @@ async function startOnce(start: () => Promise<Started>, name: string): Promise<R
   try {
     return await found;
   } catch (error) {
-    // Forget a server that failed to start, so that the next request tries again.
+    // Forget a server that failed to start, so the next request tries again.
     if (started.get(name) === found) started.delete(name);
     throw error;
   }
@@ -79,9 +79,9 @@ async function startNow(start: () => Promise<Started>): Promise<Running> {
 }
 
 /**
- * Returns the endpoints as route handlers. Next also loads routes during a build, so `start` is
- * called only at the first request, once per process. If `start` rejects, the next request calls it
- * again. If a process has two servers, give each of them a different `name`.
+ * Returns the endpoints as route handlers. Next also loads routes during a build, so only the first
+ * request calls `start`, once per process. If `start` rejects, the next request calls it again.
+ * Give two servers in one process different names.
  *
  * @example
  * export const { handlers, withToken } = portico(async () => [await startServer()]);
@@ -89,8 +89,7 @@ async function startNow(start: () => Promise<Started>): Promise<Running> {
 export function portico(start: () => Promise<Started>, name = ''): NextMount {
   const running = () => startOnce(start, name);
 
-  // Next calls GET during a build. Read the request first, which tells Next that the response
-  // depends on the request.
+  // Next calls GET during a build. Reading the request tells Next that the response depends on it.
   async function all(request: Request): Promise<Response> {
     const isAsked = request.url !== '';
     const answer = isAsked ? await (await running()).handle(request, request) : null;

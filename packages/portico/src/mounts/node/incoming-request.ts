@@ -3,37 +3,38 @@ import { finished, Readable } from 'node:stream';
 import type { BodyTakenError } from '../../http/body.ts';
 
 /**
- * The body of a request. A string or bytes come from the host's parser. A stream has not been read
- * yet. An error means that other code has already read the body. Null means that the request has no
- * body.
+ * The body of a request:
+ *
+ * - A string or bytes come from the host's parser.
+ * - A stream has not been read.
+ * - An error means that other code has read the body.
+ * - Null means that there is no body.
  */
 export type SourceBody = string | Uint8Array | Readable | BodyTakenError | null;
 
-/** Provides the data of an `IncomingRequest`. Each function is called at most once. */
+/** Each function is called at most once. */
 export interface RequestSource {
   readonly incoming: IncomingMessage;
-  /** Returns the headers of the request. */
   readonly headers: () => Headers;
-  /** Returns the body of the request. */
   readonly body: (headers: Headers) => SourceBody;
-  /** Returns a real Request with the same data and with this body. */
+  /** Returns a real Request with the same data and this body. */
   readonly request: (headers: Headers, body: SourceBody) => Request;
 }
 
 /**
- * A Request that creates the real Request only when it is needed. Most endpoints read only a few
- * headers and a short body. Creating a real Request, with its URL, signal and streams, takes longer
- * than responding to most of these requests. All members except `method`, `headers`, `bodyUsed` and
- * `text()` create the real Request and use it.
+ * A Request that creates the real Request when it is needed. Most endpoints read only a few headers
+ * and a short body. A real Request, with its URL, signal and streams, takes longer to create than
+ * most responses. All members except `method`, `headers`, `bodyUsed` and `text()` create the real
+ * Request.
  *
- * An IncomingRequest is an instance of Request, but `new Request(request)` and `fetch(request)`
- * throw an error for it. Pass it only to code that reads the request.
+ * `new Request(request)` and `fetch(request)` throw an error for an IncomingRequest, although it is
+ * an instance of Request. Pass it only to code that reads it.
  */
 class IncomingRequest {
   readonly #source: RequestSource;
   #headers: Headers | null = null;
   #real: Request | null = null;
-  /** Whether `text()` has already read the body. */
+  /** True if `text()` has read the body. */
   #isRead = false;
 
   constructor(source: RequestSource) {
@@ -62,12 +63,12 @@ class IncomingRequest {
     return UTF8.decode(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
   }
 
-  /** The real Request. Created at the first use. */
+  /** Created at the first use. */
   get real(): Request {
     if (this.#real === null) {
       const { body, request } = this.#source;
       this.#real = request(this.headers, this.#isRead ? '' : body(this.headers));
-      // Mark the body of the real Request as used, because it cannot be read a second time.
+      // The body was read, and cannot be read a second time.
       if (this.#isRead) void this.#real.text();
     }
     return this.#real;
@@ -77,9 +78,7 @@ class IncomingRequest {
 /** Replaces bytes that are not UTF-8 with U+FFFD, as `Request.text()` does. */
 const UTF8 = new TextDecoder();
 
-/**
- * Reads the rest of a stream. Rejects if the client closes the connection before the stream ends.
- */
+/** Reads the rest of a stream. Rejects if the client closes the connection earlier. */
 function bytesOf(source: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -91,13 +90,13 @@ function bytesOf(source: Readable): Promise<Buffer> {
   });
 }
 
-/** Returns the bytes of a chunk, which is a string if the application has called `setEncoding`. */
+/** A chunk is a string if the application has called `setEncoding`. */
 export function bytesOfChunk(chunk: Buffer | string, source: Readable): Buffer {
   return typeof chunk === 'string' ? Buffer.from(chunk, source.readableEncoding ?? 'utf8') : chunk;
 }
 
-// Take all other members from the real Request. Include the members of subclasses, because a
-// framework may have replaced the global Request with a subclass.
+// Take all other members from the real Request. A framework may have replaced the global Request
+// with a subclass, so include the members of subclasses.
 for (
   let prototype: object = Request.prototype;
   Object.getPrototypeOf(prototype) !== null; // The last prototype is Object.prototype.
@@ -122,10 +121,9 @@ function takeFromReal(name: string, isMethod: boolean): void {
   Object.defineProperty(IncomingRequest.prototype, name, descriptor);
 }
 
-/** Returns a Request that creates the real Request only when it is needed. */
 export function incomingRequest(source: RequestSource): Request {
-  // Use the current global Request, because some frameworks replace it while the application
-  // starts.
+  // Some frameworks replace the global Request while the application starts, so use the current
+  // one.
   if (!(IncomingRequest.prototype instanceof Request))
     Object.setPrototypeOf(IncomingRequest.prototype, Request.prototype);
   return new IncomingRequest(source) as unknown as Request;

@@ -16,15 +16,15 @@ export { incomingOf, requestFrom, send, type Incoming } from './mount.ts';
 /** Functions to call in your `node:http` request listener. */
 export interface NodeMount {
   /**
-   * Responds to a request for one of the endpoints and returns true. For any other request, returns
-   * false and does not touch the request. Rejects only if sending the response fails.
+   * Responds to a request for one of the endpoints and returns true. Does not touch any other
+   * request and returns false. Rejects only if sending the response fails.
    */
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
   /**
-   * Makes `token()` available in a handler. If `token()` rejects the request, sends a 401 or 403
-   * response. If the token cannot be looked up, sends a 503 or 500 response without calling the
-   * handler. If the handler throws any other error, rejects with that error. If the server has
-   * several resources, pass one of them: `server.resource(url)`.
+   * Makes `token()` available in a handler. Sends a 401 or 403 response if `token()` rejects the
+   * request. Sends a 503 or 500 response, and does not call the handler, if the token cannot be
+   * looked up. Rejects with any other error of the handler. With several resources, pass one:
+   * `server.resource(url)`.
    */
   withToken(
     incoming: IncomingMessage,

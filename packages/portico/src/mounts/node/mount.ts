@@ -19,9 +19,9 @@ import {
 } from './sent-answer.ts';
 
 /**
- * Returns Node's request for a request that an endpoint or a host method received. Use it to access
- * `req.session` or other properties that a framework has added. Returns null if the request did not
- * come through this mount.
+ * Returns Node's request for a request that an endpoint or a host method received, for
+ * `req.session` and other properties of a framework. Returns null if the request did not come
+ * through this mount.
  *
  * @example
  * signedIn: async (request) => referenceTo(sessionOf(incomingOf(request))),
@@ -34,18 +34,18 @@ export function incomingOf(request: Request): IncomingMessage | null {
 export interface Incoming {
   /** Node's request. */
   readonly incoming: IncomingMessage;
-  /** Node's response, to which nothing has been written yet. */
+  /** Node's response, still empty. */
   readonly outgoing: ServerResponse;
   /** The path and query as the client sent them. Starts with `/`. */
   readonly target: string;
-  /** The body as the host's parser returned it. Undefined if no parser has read the body. */
+  /** The body from the host's parser. Undefined if no parser has read it. */
   readonly parsed: unknown;
 }
 
 /**
- * Returns the request for the endpoints. Its origin is always the origin of `public_url`. Ignores
- * `X-Forwarded-…` headers. If the host's parser has read the body, serializes the parsed body. The
- * request aborts when the client disconnects.
+ * Returns the request for the endpoints. Its origin is always that of `public_url`, and
+ * `X-Forwarded-…` headers have no effect. If the host's parser has read the body, serializes it
+ * again. The request aborts when the client disconnects.
  *
  * @example
  * const request = requestFrom({ incoming, outgoing, target, parsed: undefined }, server.origin);
@@ -56,13 +56,12 @@ export function requestFrom(asked: Incoming, origin: string): Request {
   return named(createRequest(asked, origin, headers, bodyOf(asked, headers)), asked);
 }
 
-/** Does the same as `requestFrom`, but creates the Request only when it is needed. */
+/** Like `requestFrom`, but creates the Request when it is needed. */
 function requestOnDemand(asked: Incoming, origin: string): Request {
   const { incoming } = asked;
   if (mayHaveBody(incoming)) {
     discardAtEnd(asked);
-    // Start reading the body now. Otherwise, Node would discard the body itself, without the limit
-    // that `discard` has.
+    // Start reading the body now. Otherwise, Node would discard it without the limit of `discard`.
     if (!incoming.readableDidRead) incoming.read(0);
   }
   const request = incomingRequest({
@@ -83,7 +82,7 @@ function createRequest(
   const { incoming, outgoing, target } = asked;
   const left = new AbortController();
   const closed = () => {
-    // For an HTTP/2 request that the client has reset, Node also sets `writableFinished`.
+    // Node also sets `writableFinished` for an HTTP/2 request that the client has reset.
     if (!outgoing.writableEnded || !outgoing.writableFinished) left.abort();
   };
   if (isClosed(outgoing)) closed();
@@ -93,7 +92,7 @@ function createRequest(
   return new Request(`${origin}${target}`, { method, headers, signal: left.signal, ...init });
 }
 
-/** Whether the response has closed. Only the stream of an HTTP/2 response says so. */
+/** Only the stream of an HTTP/2 response says that it has closed. */
 function isClosed(outgoing: Closable): boolean {
   // Deno has no `closed`.
   return outgoing.stream?.closed ?? outgoing.closed ?? outgoing.destroyed;
@@ -107,24 +106,24 @@ interface Closable {
 
 function headersOf({ incoming, parsed }: Incoming): Headers {
   const headers = copyHeaders(incoming);
-  // If the application has replaced the body with another stream, for example a decompressed one,
-  // the declared length is wrong.
+  // The application may have replaced the body with another stream, for example a decompressed one.
+  // The declared length is then wrong.
   if (parsed instanceof Readable && parsed !== incoming) headers.delete('content-length');
   return headers;
 }
 
-/** Links the request to the Node message from which it was created. */
+/** Links the request to its Node message. */
 function named(request: Request, { incoming, target }: Incoming): Request {
-  // Keep the original target, because a DPoP proof must match it and the URL no longer contains it.
+  // A DPoP proof must match the original target, which the URL no longer contains.
   if (!isLiteralTarget(target))
     noteRequestLine(request, { method: incoming.method ?? 'GET', target });
   return linked(incoming, request);
 }
 
 /**
- * Returns a request that has only headers, for host handlers, host methods and the log. It has no
- * path and no body. `target` is the path and query as the client sent them. A proof in the request
- * must match `target`.
+ * Returns a request with only headers, for host handlers, host methods and the log. It has no path
+ * and no body. A proof in the request must match `target`, the path and query as the client sent
+ * them.
  */
 export function headersOnly(
   incoming: IncomingMessage,
@@ -139,10 +138,7 @@ export function headersOnly(
   return request;
 }
 
-/**
- * Returns the original target of the request. Some frameworks shorten `url` below a prefix and keep
- * the original in `originalUrl`.
- */
+/** Some frameworks shorten `url` below a prefix and keep the original in `originalUrl`. */
 function getTarget(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
   return typeof originalUrl === 'string' ? originalUrl : url;
@@ -153,12 +149,10 @@ function linked(incoming: IncomingMessage, request: Request): Request {
   return nameRequest(request, requestIdOfIncoming(incoming));
 }
 
-/** Returns the id of the request. */
 function requestIdOfIncoming(incoming: IncomingMessage): string {
   return requestIdFor(incoming, incoming.headers['x-request-id']);
 }
 
-/** Returns the response with the request's id in a header. */
 export function answerTo(incoming: IncomingMessage, response: Response): Response {
   return withRequestId(response, requestIdOfIncoming(incoming));
 }
@@ -168,16 +162,15 @@ function copyHeaders(incoming: IncomingMessage): Headers {
   const fields = fieldsOf(incoming);
   for (let index = 0; index < fields.length; index += 2) {
     const [name = '', value = ''] = fields.slice(index, index + 2);
-    // Skip HTTP/2 pseudo-headers, because a Request cannot contain them.
+    // A Request cannot contain HTTP/2 pseudo-headers.
     if (!name.startsWith(':')) headers.append(name, value);
   }
   return headers;
 }
 
 /**
- * Returns the headers as a list: a name, its value, the next name, and so on. Requests from
- * adapters for serverless platforms, for example `serverless-http`, have their headers only in
- * `headers`.
+ * Returns the headers as a list: name, value, name, value, and so on. Adapters for serverless
+ * platforms, for example `serverless-http`, fill only `headers`.
  */
 function fieldsOf({ rawHeaders, headers }: IncomingMessage): readonly string[] {
   if (rawHeaders.length > 0) return rawHeaders;
@@ -204,13 +197,11 @@ function bodyOf({ incoming, parsed }: Incoming, headers: Headers): SourceBody {
     addFields(form, '', parsed);
     return form.toString();
   } catch {
-    // The body is nested too deeply to be serialized. Return an empty body, which the endpoint
-    // rejects.
+    // The body is nested too deeply. The endpoint rejects an empty body.
     return '';
   }
 }
 
-/** Returns options for a Request with this body. */
 function bodyInit(body: NonNullable<SourceBody>): { readonly body: BodyInit } {
   if (typeof body === 'string' || body instanceof Uint8Array) return { body: body as BodyInit };
   const stream = body instanceof Readable ? unread(body) : failing(body);
@@ -218,7 +209,7 @@ function bodyInit(body: NonNullable<SourceBody>): { readonly body: BodyInit } {
 }
 
 /**
- * Whether the client has sent the body that other code has read (RFC 9112 section 6.3). HTTP/2
+ * Returns true if the client sent the body that other code has read (RFC 9112 section 6.3). HTTP/2
  * needs no header for a body (RFC 9113 section 8.1).
  */
 function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
@@ -227,22 +218,21 @@ function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
   return length === undefined ? httpVersionMajor > 1 : Number(length) > 0;
 }
 
-/** Returns a body that fails with this error when it is read. */
+/** Fails with this error when it is read. */
 function failing(error: Error): ReadableStream {
   return new ReadableStream({ start: (controller) => controller.error(error) });
 }
 
 /**
- * Returns an unread body as a stream. Canceling the stream does not close the connection, so a
- * client whose body is too large still receives the response.
+ * Returns an unread body as a stream. Canceling it does not close the connection, so a client whose
+ * body is too large still receives the response.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Buffer | string) => {
-        // Do not pause a discarded body. It would stay paused forever, because nothing reads it any
-        // longer.
+        // A paused body that is discarded would stay paused forever, because nothing reads it.
         if (discarding.has(source)) return;
         controller.enqueue(bytesOfChunk(chunk, source));
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
@@ -265,12 +255,11 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
 }
 
 /**
- * The bodies that nothing reads any longer. Portico still reads and discards up to `MOST_DISCARDED`
- * bytes of each body, to reach the next request on the connection.
+ * The bodies that nothing reads any longer. Up to `MOST_DISCARDED` bytes of each are read and
+ * discarded, to reach the next request on the connection.
  */
 const discarding = new WeakSet<Readable>();
 
-/** Reads and discards the rest of the body after the response. */
 function discardAtEnd({ incoming, outgoing, parsed }: Incoming): void {
   outgoing.once('close', () => {
     if (outgoing.writableFinished) discard(parsed instanceof Readable ? parsed : incoming);
@@ -290,8 +279,7 @@ function discard(source: Readable): void {
 
 /**
  * Converts a parsed form back to fields. A list becomes a repeated field. An object becomes fields
- * with brackets in their names. A list with one element also becomes a field with brackets, because
- * parsers create such a list only from `a[]=1`.
+ * with brackets. Parsers create a list with one element only from `a[]=1`, so it gets brackets too.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
@@ -309,8 +297,8 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
 }
 
 /**
- * Sends a Response, without its body if `head` is true. Keeps the `Set-Cookie` headers that the
- * framework has set, and adds those of the Response.
+ * Sends a Response, without its body if `head` is true. Adds its `Set-Cookie` headers to those of
+ * the framework.
  *
  * @example
  * await send(response, outgoing, incoming.method === 'HEAD');
@@ -331,8 +319,8 @@ async function sendAnswer(
   if (head) cancelBody(answer);
   const { status, fields, cookies, body } = head ? answer : await inOnePiece(answer);
   outgoing.statusCode = status;
-  // Remove only headers that are set. If you remove a Transfer-Encoding header that is not set,
-  // Node closes the connection after the response.
+  // Node closes the connection after the response if you remove a Transfer-Encoding header that is
+  // not set. So remove only headers that are set.
   for (const name of OF_THE_BODY) if (outgoing.hasHeader(name)) outgoing.removeHeader(name);
   for (const { name, value, isAdded } of fields) {
     if (isAdded) outgoing.appendHeader(name, value);
@@ -343,7 +331,7 @@ async function sendAnswer(
     outgoing.end();
     return;
   }
-  // Send the body in one piece, because the framework saves the session when the response ends.
+  // The framework saves the session when the response ends, so send the body in one piece.
   if (!(body instanceof ReadableStream)) {
     outgoing.end(body);
     return;
@@ -354,10 +342,7 @@ async function sendAnswer(
   stream.pipe(outgoing);
 }
 
-/**
- * Returns the endpoint's answer to a request. `context` is the framework's request or context
- * object.
- */
+/** `context` is the framework's request or context object. */
 export async function answerOf(
   dispatched: NonNullable<Dispatched>,
   asked: Incoming,
@@ -365,7 +350,7 @@ export async function answerOf(
   context: unknown,
 ): Promise<SentAnswer> {
   const { incoming, parsed } = asked;
-  // The stream may fail before the endpoint reads it. This failure must not end the process.
+  // The stream may fail before the endpoint reads it. This must not end the process.
   if (parsed instanceof Readable) parsed.on('error', () => {});
   if ('refuse' in dispatched) {
     const refusal = dispatched.refuse(requestIdOfIncoming(incoming));
@@ -375,16 +360,15 @@ export async function answerOf(
   if (reply !== null) return reply(requestOnDemand(asked, origin), context, answerFromReply);
   const response = await dispatched.handle(requestFrom(asked, origin), context);
   const answer = answerFromResponse(answerTo(incoming, response));
-  // If the client has already left, nothing would ever read an event stream.
+  // If the client has left, nothing would ever read an event stream.
   if (!isClosed(asked.outgoing)) return answer;
   cancelBody(answer);
   return { ...answer, body: null };
 }
 
 /**
- * Responds through Node's response to a request for an endpoint's path. Host methods receive Node's
- * request, including the properties that the framework has added. Rejects only if sending the
- * response fails.
+ * Responds to a request for an endpoint's path through Node's response. Host methods receive Node's
+ * request with the properties of the framework. Rejects only if sending the response fails.
  */
 export async function answerDispatched(
   dispatched: NonNullable<Dispatched>,

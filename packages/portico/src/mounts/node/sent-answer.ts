@@ -2,33 +2,27 @@ import { isAddedTo } from '../../http/added-headers.ts';
 import { readBodyText } from '../../http/body-text.ts';
 import { toResponse, type Reply } from '../../endpoints/replies/responses.ts';
 
-/** A response in the form that a Node server sends. */
+/** A response as a Node server sends it. */
 export interface SentAnswer {
-  /** The HTTP status. */
   readonly status: number;
-  /** The headers in lower case, sorted by name, without `set-cookie`. */
+  /** Names are in lower case. Sorted by name, without `set-cookie`. */
   readonly fields: readonly SentField[];
   /** The values of the `Set-Cookie` headers. */
   readonly cookies: readonly string[];
-  /** The body as a string, bytes or a stream. Null if there is no body. */
+  /** Null if there is no body. */
   readonly body: string | Uint8Array | ReadableStream | null;
 }
 
-/** One header of a response. */
 export interface SentField {
   readonly name: string;
   readonly value: string;
   /**
-   * Whether the value is added to the application's value of this header. If false, it replaces the
-   * application's value.
+   * True if the value is added to the application's value of this header. False if it replaces it.
    */
   readonly isAdded: boolean;
 }
 
-/**
- * Converts a reply to the form that a Node server sends. Throws if the reply is not valid, as
- * `new Response()` does.
- */
+/** Throws if the reply is not valid, as `new Response()` does. */
 export function answerFromReply(reply: Reply): SentAnswer {
   const { status, headers, body, cookies = [] } = reply;
   const fields = Object.entries(headers).map(([name, value]): Field => [name.toLowerCase(), value]);
@@ -38,7 +32,7 @@ export function answerFromReply(reply: Reply): SentAnswer {
     : answerFromResponse(toResponse(reply));
 }
 
-/** Whether these headers and this body can be sent as they are, without creating a Response. */
+/** Returns true if these headers and this body can be sent without a Response. */
 function isPlain({ status, body, cookies = [] }: Reply, fields: readonly Field[]): boolean {
   if (!cookies.every((cookie) => VALUE.test(cookie))) return false;
   if (!Number.isInteger(status) || status < 200 || status > 599) return false;
@@ -55,10 +49,9 @@ function isPlain({ status, body, cookies = [] }: Reply, fields: readonly Field[]
 }
 
 const NAME = /^[\w-]+$/;
-/** Matches a header value of printable ASCII characters that does not start or end with a space. */
+/** Printable ASCII characters, without a space at the start or the end. */
 const VALUE = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
 
-/** Converts a Response to the form that a Node server sends. */
 export function answerFromResponse(response: Response): SentAnswer {
   const { status, headers } = response;
   const fields = fieldsOf([...headers].filter(([name]) => name !== 'set-cookie'));
@@ -66,10 +59,7 @@ export function answerFromResponse(response: Response): SentAnswer {
   return { status, fields, cookies: headers.getSetCookie(), body };
 }
 
-/**
- * Returns the answer with its whole body in memory. If the body is an event stream, returns the
- * answer unchanged.
- */
+/** Returns the answer with its whole body in memory. An event stream stays a stream. */
 export async function inOnePiece(answer: SentAnswer): Promise<SentAnswer> {
   const { body, fields } = answer;
   if (!(body instanceof ReadableStream)) return answer;
