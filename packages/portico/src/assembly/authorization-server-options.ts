@@ -8,33 +8,30 @@ import type { OutboundOptions } from '../http/outbound/guarded-request.ts';
 
 /** The options of `createAuthorizationServer`. */
 export interface AuthorizationServerOptions<Context = unknown> {
-  /**
-   * The public origin of the application, as in `public_url`. The issuer is this origin plus
-   * `basePath`.
-   */
+  /** The public origin, as in `public_url`. The issuer is this origin plus `basePath`. */
   readonly publicUrl: string;
   /**
    * The path prefix of all endpoints, for example `/auth`. It is part of the issuer. Default:
    * empty.
    */
   readonly basePath?: string;
-  /** Whether a proxy removes `basePath` from the path of each request. Default: false. */
+  /** Set it to true if a proxy removes `basePath` from the path of each request. Default: false. */
   readonly basePathStripped?: boolean;
   /** The section `oauth_server`, as validated by `oauthServerConfiguration`. */
   readonly config: OAuthServerConfig;
   /** Connects the server to your application's users and their browsers. */
   readonly host: Host<Context>;
   /**
-   * Your own features, in addition to those of Portico (docs/extending.md). If you use this option,
-   * validate `config` with `configurationWith(features)`.
+   * Your own features, in addition to Portico's (docs/extending.md). Validate `config` with
+   * `configurationWith(features)`.
    *
    * @example
    * createAuthorizationServer({ publicUrl, config, host, database, features: [maintenance] });
    */
   readonly features?: readonly Feature[];
   /**
-   * The database for the server's data. Create its tables with `oauthServerMigrations`. If the
-   * configuration turns on features with their own tables, use `migrationsWith(config)` instead.
+   * The database for the server's data. Create its tables with `oauthServerMigrations`. If features
+   * with their own tables are on, use `migrationsWith(config)` instead.
    */
   readonly database: Database;
   /**
@@ -43,9 +40,9 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly clock?: () => number;
   /**
-   * Whether this is a development environment. If true, error pages show details that otherwise
-   * appear only in the log. If `publicUrl` is also a loopback address, the server may also fetch
-   * client metadata documents, keys and logos from loopback addresses. Default: false.
+   * Set it to true in development. Error pages then show details that otherwise appear only in the
+   * log. If `publicUrl` is also a loopback address, the server may fetch client metadata documents,
+   * keys and logos from loopback addresses. Default: false.
    */
   readonly showsDetails?: boolean;
   /**
@@ -59,9 +56,8 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly telemetry?: Telemetry;
   /**
-   * The absolute path of a folder with your own texts for pages, with one file `<tag>.json` for
-   * each language. The files replace Portico's texts or add languages (docs/pages.md). Default: no
-   * folder.
+   * The absolute path of a folder with your own page texts: one file `<tag>.json` per language. The
+   * files replace Portico's texts or add languages (docs/pages.md). Default: no folder.
    */
   readonly messages?: string;
   /**
@@ -70,8 +66,8 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly keySigners?: readonly KeySigner[];
   /**
-   * Returns a random number from 0 up to, but not including, 1. While an attacker guesses client
-   * secrets, this number decides which attempts are allowed. Default: the system's random source.
+   * Returns a random number from 0 to less than 1. While an attacker guesses client secrets, it
+   * decides which attempts are allowed. Default: the system's random source.
    */
   readonly random?: () => number;
 }

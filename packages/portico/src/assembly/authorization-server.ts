@@ -41,10 +41,11 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServerOptions } from './authorization-server-options.ts';
 
 /**
- * Creates an authorization server, without accessing the database. A relative `key_path` starts at
- * the working directory of the process, so use an absolute one. Throws a ConfigurationError if
- * settings cannot be combined, and an Error if `publicUrl` is not a URL or a path in the host is
- * not a path.
+ * Creates an authorization server. Does not access the database. A relative `key_path` starts at
+ * the working directory of the process, so use an absolute one.
+ *
+ * Throws a ConfigurationError if settings cannot be combined. Throws an Error if `publicUrl` is not
+ * a URL or a path in the host is not a path.
  *
  * @example
  * const config = oauthServerConfiguration.parse({ name: 'Shop', scopes, key_path });
@@ -128,7 +129,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   return assembled;
 }
 
-/** Returns the server's public members that do not depend on its endpoints. */
+/** The public members that do not depend on the endpoints. */
 function publicMembers(server: Server) {
   return {
     issuer: server.issuer,
@@ -150,7 +151,7 @@ function publicMembers(server: Server) {
   };
 }
 
-/** Creates the objects that several endpoints share. */
+/** The objects that several endpoints share. */
 function buildParts({ server, contributions }: Foundation) {
   const { config, host, scopes } = server;
   const resources = new ProtectedResources(server, contributions);
@@ -168,7 +169,7 @@ function buildParts({ server, contributions }: Foundation) {
   return { resources, bearerTokens, claims, lastUse, clients, authorize };
 }
 
-/** Creates the handlers of the endpoints that every server has. */
+/** The handlers of the endpoints that every server has. */
 function buildHandlers(
   { server, contributions }: Foundation,
   parts: ReturnType<typeof buildParts>,
@@ -224,10 +225,7 @@ function tokenEndpoint(
   );
 }
 
-/**
- * Returns the endpoints that publish the metadata of APIs. Returns none if the server does not
- * publish it.
- */
+/** The endpoints with the metadata of APIs, if the server publishes it. */
 function resourceMetadataEndpoints(
   resources: ProtectedResources,
   by: Answering,

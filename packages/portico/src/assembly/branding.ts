@@ -4,7 +4,7 @@ import type { BrandedPlace, Branding, FoundBranding } from '../pages/branding.ts
 import type { Feature } from '../feature.ts';
 import type { CompleteHost } from '../host/host.ts';
 
-/** Returns the branding of pages, or null if no feature provides one. */
+/** Returns null if no feature provides a branding. */
 export function getBranding(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -16,7 +16,7 @@ export function getBranding(
 
 /**
  * Returns the branding for a server without an application, which has only the section
- * `oauth_server`. Throws a ConfigurationError that lists every problem.
+ * `oauth_server`. Throws a ConfigurationError with all problems.
  */
 export function brandingWithoutApplication(
   features: readonly Feature[],
@@ -28,10 +28,7 @@ export function brandingWithoutApplication(
   return found;
 }
 
-/**
- * Returns a host that adds the branding to every page. This includes pages that the host renders
- * itself.
- */
+/** Adds the branding to every page, also to pages that the host renders. */
 export function branded(host: CompleteHost, branding: Branding | null): CompleteHost {
   if (branding === null) return host;
   const { view } = branding;

@@ -6,7 +6,6 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { Contributions } from './start-features.ts';
 
-/** The objects that register and authenticate clients. */
 export class ClientParts {
   readonly clients: Clients;
   readonly secrets: ClientSecrets;
@@ -27,7 +26,6 @@ export class ClientParts {
     ]);
   }
 
-  /** Returns the current problems with the client's keys. */
   async keyProblems(client: Client): Promise<readonly string[]> {
     const { keys } = client;
     return keys === null || keys.workload !== undefined
@@ -35,7 +33,7 @@ export class ClientParts {
       : ((await this.#ofKeys?.problems({ ...client, keys })) ?? []);
   }
 
-  /** Returns the object that authenticates clients at the endpoints with these paths. */
+  /** Authenticates clients at the endpoints with these paths. */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication {
     return new ClientAuthentication(this.#server, this.#proofs, findClient, paths);
   }

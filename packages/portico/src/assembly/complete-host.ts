@@ -8,27 +8,25 @@ import type { CompleteHost, Host } from '../host/host.ts';
 import type { SessionEnds } from '../host/session-ends.ts';
 
 /**
- * The defaults for methods and properties that a host omits. When Portico creates a server, it
- * calls `log`, `renderer` and `passwordHasher` if the host omits the corresponding member. Portico
- * calls the other methods later, whenever it would call the omitted method.
+ * The defaults for members that a host omits. Portico calls `log`, `renderer` and `passwordHasher`
+ * once, when it creates a server. It calls the others in place of the omitted method.
  */
 export interface HostDefaults {
   log(): Log;
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
   /**
-   * Returns the IP address of the client that sent the current request, or null if it is unknown.
-   * Called if the framework's request does not contain the address.
+   * Returns the client's IP address, or null. Called if the framework's request does not contain
+   * it.
    */
   clientAddress(): string | null;
-  /** Receives audit events, after Portico has written them to the log. */
+  /** Receives audit events after Portico has written them to the log. */
   audit(event: AuditEvent): Promise<void>;
 }
 
 /**
- * Completes the host of an application. Adds defaults for missing methods and properties, and
- * passes the request's context to each method. Not needed for the kit's host, which is already
- * complete.
+ * Completes an application's host: adds defaults, and passes the request's context to each method.
+ * The kit's host is already complete.
  */
 export function completeHost<Context>(
   host: Host<Context>,
@@ -36,13 +34,13 @@ export function completeHost<Context>(
   browsers: Browsers,
   sessions: SessionEnds,
 ): CompleteHost {
-  // The context is what the mount passes. The application must declare the matching `Context` type.
+  // The mount passes the context. The application must declare the matching `Context` type.
   const context = () => currentContext() as Context;
   requirePath('loginUrl', host.loginUrl);
   requirePath('signOut', host.signOut);
   requirePath('reauthenticateUrl', host.reauthenticateUrl);
   const log = withCurrentRequestId(host.log ?? defaults.log());
-  // Bind the methods, because the host can be an instance of a class.
+  // The host can be an instance of a class, so bind its methods.
   const render = host.render?.bind(host);
   const address = host.clientAddress?.bind(host);
   const audit = host.audit?.bind(host);
@@ -87,7 +85,6 @@ type AccountMember =
   | 'authenticatedAt'
   | 'sessionId';
 
-/** Returns the host methods that deal with accounts and sessions. */
 function getAccounts<Context>(
   host: Host<Context>,
   context: () => Context,
@@ -117,10 +114,6 @@ function getAccounts<Context>(
   };
 }
 
-/**
- * Returns a function that returns the URL of the host's reauthentication page, or null if the host
- * has no such page.
- */
 function completeReauthenticateUrl<Context>(
   host: Host<Context>,
   context: () => Context,
@@ -140,10 +133,7 @@ interface BrowserMembers {
   readonly commit: CompleteHost['commit'];
 }
 
-/**
- * Returns the host methods for browsers. If the host has no `browserSecret`, uses a Portico cookie
- * instead.
- */
+/** Without `browserSecret` in the host, a Portico cookie replaces it. */
 function getBrowser<Context>(
   host: Host<Context>,
   context: () => Context,
@@ -157,11 +147,10 @@ function getBrowser<Context>(
   const { signOut: way } = host;
   async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
-    // Record the end of the session before the host signs the user out. Clients are then notified
-    // even if the process stops in between.
+    // Record the end of the session before the host signs the user out. If the process stops in
+    // between, clients are still notified.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // This call throws if the session id is not a string. Otherwise, Portico would silently notify
-    // no client.
+    // Throws if the session id is not a string. Otherwise, Portico would silently notify no client.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;
@@ -205,8 +194,8 @@ function getBrowser<Context>(
 }
 
 /**
- * Throws if a string is not a path on this host. `return_to` is a path, so a page on another origin
- * could not send users back.
+ * Throws if a string is not a path on this host. A page on another origin could not send users
+ * back, because `return_to` is a path.
  */
 function requirePath(member: string, given: unknown): void {
   if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
@@ -216,7 +205,7 @@ function requirePath(member: string, given: unknown): void {
   );
 }
 
-/** Throws if a host in JavaScript returned another type than a string, for example a promise. */
+/** A host in JavaScript may return another type, for example a promise. */
 function requireUrl(member: string, returned: unknown): string {
   if (typeof returned === 'string') return inAscii(returned);
   // A URL object. Frameworks have their own classes, for example Next's NextURL.
@@ -236,7 +225,7 @@ function requireAddress(returned: unknown): string | null {
 
 function describeType(returned: unknown): string {
   if (!isPromise(returned)) return returned === null ? 'null' : typeof returned;
-  // Ignore a rejection. Otherwise, it would end the process, because nothing else handles it.
+  // An unhandled rejection would end the process.
   returned.catch(() => {});
   return 'a promise';
 }
@@ -247,8 +236,8 @@ function inAscii(url: string): string {
 }
 
 /**
- * Adds the parameter `return_to` with the value `returnTo` to the path. If `acrValues` is not
- * empty, also adds the parameter `acr_values`. The path can contain any characters.
+ * Adds `return_to` to the path, and `acr_values` if there are any. The path can contain any
+ * characters.
  */
 export function withReturn(
   path: string,
@@ -260,17 +249,17 @@ export function withReturn(
   return `${inAscii(path)}${path.includes('?') ? '&' : '?'}${parameters}`;
 }
 
-/** The parts of a framework's request that can contain the client's IP address. */
+/** Where a framework's request can contain the client's IP address. */
 interface Addressed {
   readonly ip?: unknown;
   readonly socket?: { readonly remoteAddress?: unknown };
-  /** In Hono's context, what the runtime adds. On Node, this is Node's request. */
+  /** In Hono's context, what the runtime adds: on Node, Node's request. */
   readonly env?: { readonly incoming?: Addressed };
 }
 
 /**
- * Returns the client's IP address from the request of the framework. This is `ip`, which follows
- * the framework's proxy setting, or the remote address of Node's connection.
+ * Returns `ip`, which follows the framework's proxy setting, or the remote address of Node's
+ * connection.
  */
 function addressIn(context: unknown): string | null {
   const { ip, socket, env } = (context ?? {}) as Addressed;
@@ -279,10 +268,7 @@ function addressIn(context: unknown): string | null {
   return typeof address === 'string' ? address : null;
 }
 
-/**
- * Writes an audit event as a line of the log. The line contains `authorization` as
- * `authorizationId`.
- */
+/** The line contains `authorization` as `authorizationId`. */
 function writeAuditLine(log: Log, event: AuditEvent): void {
   const { type, authorization, ...fields } = { authorization: undefined, ...event };
   const named = authorization === undefined ? {} : { authorizationId: authorization };

@@ -17,9 +17,9 @@ export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerC
 };
 
 /**
- * The schema of the section `oauth_server`. It validates the section and fills in default values.
- * Times are in seconds. `parse` throws zod's error. `startApplication` reports every problem in a
- * ConfigurationError instead.
+ * The schema of the section `oauth_server`. It fills in default values. Times are in seconds.
+ * `parse` throws zod's error. `startApplication` reports all problems in a ConfigurationError
+ * instead.
  *
  * @example
  * const config = oauthServerConfiguration.parse({ name: 'Shop', scopes, key_path });
@@ -49,17 +49,14 @@ function unknownKeys(keys: readonly string[]): string {
     .join('; ');
 }
 
-/**
- * Returns the schemas of the top-level configuration keys that these features add to an
- * application.
- */
+/** The top-level configuration keys that these features add to an application. */
 export function getApplicationKeys(features: readonly Feature[]): ConfigShape {
   return getKeys(features, 'applicationConfig', []);
 }
 
 /**
- * Returns the schemas of the configuration keys that features add. Throws if a feature adds a key
- * that already exists, because its schema would replace the existing one.
+ * Returns the schemas of the keys that features add. Throws if a key already exists, because a
+ * second schema would replace the first.
  */
 function getKeys(
   features: readonly Feature[],

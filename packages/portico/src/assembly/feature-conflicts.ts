@@ -14,14 +14,13 @@ import { INTROSPECTION } from '../store/grant-types.ts';
 /** A feature that has started, with everything it adds to the server. */
 export type Started = Contribution & { readonly feature: Feature };
 
-/** The prefix with which the names of Portico's own endpoints begin. */
+/** The names of Portico's own endpoints begin with this prefix. */
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if a feature's endpoint has the same name as another endpoint, or the same path as an
- * endpoint of Portico or of another feature. Also throws if its name begins neither with
- * `oauth_server_` nor with the feature's name. The CSRF check skips endpoints by name, so an
- * endpoint must not have the name of a route of the application.
+ * Throws if the name or the path of a feature's endpoint is already in use. Its name must begin
+ * with `oauth_server_` or the feature's name. The CSRF check skips endpoints by name, so no
+ * endpoint may have the name of a route of the application.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;
@@ -52,8 +51,8 @@ export function requireOwnEndpoints(features: readonly Feature[]): void {
 }
 
 /**
- * Returns the contribution of the only feature with this member, or null if no feature has it.
- * Throws a ConfigurationError if two features have it.
+ * Returns the contribution of the only feature with this member, or null. Throws a
+ * ConfigurationError if two features have it.
  */
 export function findOnly<Adds extends object>(
   features: readonly (readonly [feature: Feature, adds: Adds])[],
@@ -67,15 +66,12 @@ export function findOnly<Adds extends object>(
 }
 
 /**
- * Matches the name of a grant type. It must not contain spaces, because the database stores a
- * client's grants in one string, separated by spaces.
+ * The database stores a client's grants in one string, separated by spaces. So the name of a grant
+ * type contains none.
  */
 const GRANT_NAME = /^[\x21-\x7E]{1,255}$/;
 
-/**
- * Returns all grant types: those of Portico, and those of features. Throws if a feature adds a
- * grant type that already exists.
- */
+/** Returns the grant types of Portico and of features. Throws if one already exists. */
 export function collectGrantTypes(started: readonly Started[]): readonly GrantType[] {
   const types = [...GRANT_TYPES];
   for (const { feature, grants = [] } of started) {
@@ -99,8 +95,8 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
 const BEGINNINGS: readonly Beginning[] = ['person', 'organization', 'client'];
 
 /**
- * Throws if `begins` or `clients` of a grant type is invalid. In JavaScript, no compiler checks
- * these values, and a wrong value could let every client use the grant.
+ * No compiler checks these values in JavaScript. A wrong value could let every client use the
+ * grant.
  */
 function requireRules({ name: feature }: Feature, { name, begins, clients }: GrantType): void {
   if (begins !== null && !BEGINNINGS.includes(begins))
@@ -112,8 +108,8 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
     throw new Error(
       `The grant type ${name} of ${feature} must have clients: 'any' or 'confidential'`,
     );
-  // Public clients must not use such a grant. A client that requests tokens for itself gets every
-  // scope it requests, because no user's permissions limit them.
+  // A client that requests tokens for itself gets every scope it requests, because no user's
+  // permissions limit them. Public clients must not use such a grant.
   if (begins === 'client' && clients === 'any')
     throw new Error(
       `The grant type ${name} of ${feature} must have clients: 'confidential', because it has ` +
@@ -122,8 +118,8 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
 }
 
 /**
- * Returns the checks that features replace, and the request parameters that features add. Throws if
- * a feature replaces a check that does not exist, or if two features replace the same check.
+ * Returns the checks that features replace, and the parameters that they add. Throws if a check
+ * does not exist, or if two features replace the same one.
  */
 export function collectReading(started: readonly Started[]): RequestReading {
   const checks: Record<string, RequestCheck> = {};
@@ -147,9 +143,9 @@ export function collectReading(started: readonly Started[]): RequestReading {
 }
 
 /**
- * Returns the functions that deliver messages, one for each kind of message. Throws if two features
- * deliver the same kind. Also throws if a feature delivers messages but does not declare it,
- * because the outbox tables may then be missing.
+ * Returns the delivery function for each kind of message. Throws if two features deliver the same
+ * kind. A feature must declare that it delivers messages. Otherwise, the outbox tables may be
+ * missing.
  */
 export function collectDeliveries(
   started: readonly Started[],
@@ -174,7 +170,7 @@ export function collectDeliveries(
   return found;
 }
 
-/** Returns the metadata members that features add. Throws if two features add the same member. */
+/** Throws if two features add the same member. */
 export function collectMetadata(started: readonly Started[]): Readonly<Record<string, unknown>> {
   const members: Record<string, unknown> = {};
   for (const { feature, metadata = {} } of started) {
@@ -190,10 +186,7 @@ export function collectMetadata(started: readonly Started[]): Readonly<Record<st
   return members;
 }
 
-/**
- * Returns the response modes that features add. Throws if a feature adds a mode that already
- * exists.
- */
+/** Throws if a feature adds a mode that already exists. */
 export function collectResponseModes(started: readonly Started[]): readonly SendingMode[] {
   const names = new Set([QUERY]);
   return started.flatMap(({ feature, responseModes = [] }) => {

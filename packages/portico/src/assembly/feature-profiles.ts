@@ -4,7 +4,7 @@ import type { Contribution, Feature, ProfileOffer } from '../feature.ts';
 import { Profiles } from '../profiles.ts';
 import { collectAlgorithms } from './start-features.ts';
 
-/** Returns the security profiles that features offer with this configuration. */
+/** The security profiles that features offer with this configuration. */
 export function collectProfiles(features: readonly Feature[], config: OAuthServerConfig): Profiles {
   return new Profiles(
     offers(features).map((offer) => ({
@@ -16,8 +16,8 @@ export function collectProfiles(features: readonly Feature[], config: OAuthServe
 }
 
 /**
- * Returns the configuration with the settings that the server's security profile requires. They
- * replace the configured settings.
+ * Returns the configuration with the settings that the server's profile requires. They replace the
+ * configured ones.
  */
 export function withProfile(
   features: readonly Feature[],
@@ -30,9 +30,7 @@ export function withProfile(
   ) as OAuthServerConfig;
 }
 
-/**
- * Returns all problems that features and the server's security profile find in the configuration.
- */
+/** All problems that features and the server's profile find in the configuration. */
 export function featureProblems(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -45,7 +43,7 @@ export function featureProblems(
   ];
 }
 
-/** Returns the problems that the server's security profile finds in the configuration. */
+/** The problems that the server's profile finds in the configuration. */
 export function profileProblems(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -62,11 +60,8 @@ export function profileProblems(
 }
 
 /**
- * Throws a ConfigurationError if the server's security profile needs something that no feature
- * adds:
- *
- * - a contribution that the profile requires
- * - an algorithm for ID tokens that the profile allows
+ * Throws a ConfigurationError if the server's profile needs a contribution that no feature adds, or
+ * if no feature adds an allowed algorithm for ID tokens.
  */
 export function requireNeeds(
   features: readonly Feature[],

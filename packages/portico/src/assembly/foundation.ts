@@ -50,28 +50,25 @@ import { Store, type FeatureRecords } from '../store/store.ts';
 import type { AuthorizationServerOptions } from './authorization-server-options.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** The options of a server. `host` is a function that returns the complete host. */
+/** The options of a server. `host` returns the complete host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers, sessions: SessionEnds) => CompleteHost;
-  /** Returns all schema migrations of the application. Default: the migrations of the server. */
+  /** Returns all migrations of the application. Default: those of the server. */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
   /**
-   * Chooses the language of the host's pages. By default, it can choose from the languages in the
-   * configuration and in `messages`.
+   * Chooses the language of the host's pages. Default: the languages in the configuration and in
+   * `messages`.
    */
   readonly speaking?: Speaking;
   /**
-   * The branding of pages, or null for Portico's own design. Default: the branding in the
+   * The branding of pages, or null for Portico's design. Default: the branding in the
    * configuration.
    */
   readonly branding?: Branding | null;
-  /**
-   * The application that the doctor page of `@portico/admin` examines. Default: only the database.
-   */
+  /** The application for the doctor page of `@portico/admin`. Default: only the database. */
   readonly examined?: ExaminedApplication;
 }
 
-/** The objects that `layFoundation` has created. */
 export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
@@ -80,8 +77,8 @@ export interface Foundation {
 }
 
 /**
- * Creates the objects that all endpoints and features share, and starts the features. Does not
- * access the database. Throws a ConfigurationError if the configuration has problems.
+ * Creates the objects that endpoints and features share, and starts the features. Does not access
+ * the database. Throws a ConfigurationError if the configuration has problems.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { database, clock = Date.now, random = systemRandom } = options;
@@ -147,8 +144,8 @@ export function layFoundation(options: ServerParts): Foundation {
 }
 
 /**
- * Returns the store, including the classes that features add for their own tables. Features cannot
- * replace Portico's own classes. With telemetry, the store's calls are measured.
+ * Returns the store with the classes of features. Features cannot replace Portico's classes. With
+ * telemetry, calls are measured.
  */
 function buildStore(
   database: Database,
@@ -166,7 +163,7 @@ function buildStore(
   return measuring === null ? store : measuring.wrapStore(store);
 }
 
-/** Returns the values that depend only on the options and the features. */
+/** The values that depend only on the options and the features. */
 function readSettings(options: ServerParts, features: readonly Feature[]) {
   const { publicUrl, basePath = '', basePathStripped = false, clock = Date.now } = options;
   const config = withProfile(features, options.config);
@@ -202,7 +199,6 @@ function readSettings(options: ServerParts, features: readonly Feature[]) {
   };
 }
 
-/** Returns the key ring with the keys that sign ID tokens. */
 function buildKeys(
   { keySigners = [] }: ServerParts,
   features: readonly Feature[],
@@ -225,7 +221,7 @@ function buildKeys(
   });
 }
 
-/** Returns the object that measures the server, or null without telemetry. */
+/** Null without telemetry. */
 function buildMeasuring(
   { telemetry, database }: ServerParts,
   features: readonly Feature[],
@@ -238,11 +234,13 @@ function buildMeasuring(
   return feature.measuring?.(telemetry, database, log, errorCodes) ?? null;
 }
 
-/** Whether any authorization has the scope `openid`. If so, the server needs a signing key. */
+/**
+ * Returns true if any authorization has the scope `openid`. The server then needs a signing key.
+ */
 function signsIdTokens({ authorizations }: Store, database: Database): Promise<boolean> {
   return authorizations.hasOpenidFamily().catch((error: unknown) => {
     if (database.isUnavailable(error)) throw error;
-    // If the tables do not exist yet, there are no authorizations.
+    // Without tables, there are no authorizations.
     return false;
   });
 }

@@ -4,8 +4,8 @@ import { BUILT_IN_VIEWS, createViews } from '../pages/views.ts';
 import type { HostDefaults } from './complete-host.ts';
 
 /**
- * The defaults for an application without the kit: the built-in views, a log on standard output,
- * and a hasher that computes one hash at a time.
+ * The defaults without the kit: the built-in views, a log on standard output, and a hasher that
+ * computes one hash at a time.
  */
 export const OWN_DEFAULTS: HostDefaults = {
   log: () => openLog({ file: 'stdout' }),

@@ -9,9 +9,8 @@ import { outboxMigrations } from '../store/migrations/outbox.ts';
 import { withProfile } from './feature-profiles.ts';
 
 /**
- * Returns all schema migrations that a server with this configuration needs. These are the
- * migrations of every server, and those of the features that the configuration turns on. `own`
- * contains your own features.
+ * Returns all migrations for a server with this configuration: those of every server, and those of
+ * the features that are on. `own` contains your own features.
  *
  * @example
  * await migrate(database, migrationsWith(config));
@@ -30,7 +29,7 @@ export function migrationsWith(
   ];
 }
 
-/** Returns the client metadata fields that features add with this configuration. */
+/** The client metadata fields that features add with this configuration. */
 export function fieldsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -40,14 +39,14 @@ export function fieldsOfFeatures(
     .filter((field) => field.isOffered(config));
 }
 
-/** Whether any feature needs the outbox with this configuration. */
+/** Returns true if any feature needs the outbox. */
 export function sendsMessages(features: readonly Feature[], config: OAuthServerConfig): boolean {
   return features.some((feature) => feature.sendsMessages?.(config) === true);
 }
 
 /**
- * Returns the migrations of features. Throws unless the name of each migration begins with
- * `oauth_server_`, the name of its feature, and a four-digit number.
+ * Throws unless the name of each migration begins with `oauth_server_`, the name of its feature,
+ * and a four-digit number.
  */
 function migrationsOfFeatures(
   features: readonly Feature[],

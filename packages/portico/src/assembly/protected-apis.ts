@@ -5,13 +5,11 @@ import type { ProtectedResources } from '../resource/protected-resource.ts';
 import { tokenLookUp } from '../resource/token-accessor.ts';
 import type { Contributions } from './start-features.ts';
 
-/**
- * The APIs that accept tokens of this server. Each API accepts only tokens that were issued for it.
- */
+/** The APIs that accept tokens of this server. Each API accepts only tokens for itself. */
 export class ProtectedApis {
   /**
-   * The API for which tokens are issued if a request has no parameter `resource`. Its audience is
-   * `oauth_server:audience`, or null if this setting is empty.
+   * The API for requests without the parameter `resource`. Its audience is `oauth_server:audience`,
+   * or null if that is empty.
    */
   readonly main: ProtectedApi;
   readonly #configured: ReadonlyMap<string, ProtectedApi>;
@@ -32,7 +30,7 @@ export class ProtectedApis {
     ]);
   }
 
-  /** Returns the API with this URL. Throws if no such API is configured. */
+  /** Throws if no API with this URL is configured. */
   find(url: string): ProtectedApi {
     const found = this.#configured.get(url);
     if (found !== undefined) return found;

@@ -51,82 +51,57 @@ import { DroppedScopes } from '../tokens/dropped-scopes.ts';
 /** Everything that the features add to the server. */
 export interface Contributions extends AuthorizationAdditions {
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Authenticates clients with their own keys. Null if the server does not support client keys. */
+  /** Null if the server does not support client keys. */
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
-  /**
-   * Authenticates workloads as clients, with one entry for each type of token. Empty if the server
-   * does not accept workload tokens.
-   */
+  /** One entry for each type of token. Empty if the server does not accept workload tokens. */
   readonly workloads: readonly ClientAssertions[];
-  /**
-   * The hasher with which a feature verifies client secrets. Null if the server uses the host's
-   * hasher instead.
-   */
+  /** Verifies client secrets. Null if the server uses the host's hasher. */
   readonly secretHasher: PasswordHasher | null;
-  /**
-   * Tells clients where to find the API's metadata. Null if challenges do not link to this
-   * metadata.
-   */
+  /** Tells clients where the API's metadata is. Null if challenges do not link to it. */
   readonly resource: PublishedResource | null;
-  /**
-   * Decides what happens when a refresh token is used a second time. Null if every second use is
-   * treated as a replay.
-   */
+  /** Decides about the second use of a refresh token. Null if every second use is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
-  /** All grant types: first those of Portico, then those of features. */
+  /** Portico's grant types, then those of features. */
   readonly grants: readonly GrantType[];
-  /** The rules for all grant types. */
   readonly grantTypes: GrantTypes;
   /** The features' grants that create authorizations, grouped by who gives the access. */
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
-  /**
-   * Checks and ends access that organizations have given. Null if organizations cannot give access
-   * on this server.
-   */
+  /** Checks and ends access from organizations. Null if organizations cannot give access. */
   readonly givenAccess: GivenAccess | null;
-  /**
-   * Reads token requests whose assertion identifies the client. Null if no grant accepts such
-   * assertions.
-   */
+  /** Reads token requests whose assertion identifies the client. Null if no grant accepts these. */
   readonly assertionGrant: AssertionGrant | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
   /** Describes authorization details, for ID tokens and introspection responses. */
   readonly describe: DescribesDetails;
-  /** Functions that are called when a session of the application ends. */
+  /** Called when a session of the application ends. */
   readonly sessionEnds: readonly OnSessionEnd[];
-  /** Returns the `sid` for an ID token. Null if ID tokens contain no `sid`. */
+  /** Null if ID tokens contain no `sid`. */
   readonly sid: FindSid | null;
-  /** Functions that remove everything that features store about a person. */
+  /** Remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
-  /** Functions that end the stored requests that are still waiting for a person's answer. */
+  /** End the stored requests that wait for a person's answer. */
   readonly endingRequests: readonly EndsRequests[];
-  /**
-   * Functions that decide which authorizations are revoked together when an operator revokes one.
-   */
+  /** Decide which authorizations are revoked together when an operator revokes one. */
   readonly revokedAlso: readonly RevokesAlso[];
   readonly tokenMembers: readonly MakesTokenMembers[];
   readonly metadataValues: MetadataValues;
-  /** Returns the endpoints of all features that are turned on. */
+  /** Returns the endpoints of all features that are on. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Receives audit events in addition to the host. */
   readonly auditSink: AuditSink;
   /** The rows of features that expire, for `oauth:prune`. */
   readonly expiring: readonly ExpiringRows[];
-  /** Whether any feature needs single-use values. */
+  /** True if any feature needs single-use values. */
   readonly usesOnce: boolean;
-  /** The functions that deliver messages from the outbox, one for each kind of message. */
+  /** The delivery function for each kind of message. */
   readonly deliveries: Readonly<Record<string, Deliver>>;
   readonly plainEndpoints: readonly Endpoint[];
-  /** Returns the members that features add to the server object. */
   readonly members: (parts: Parts) => FeatureMembers;
   readonly examinations: (parts: Parts) => readonly Examination[];
 }
 
-/**
- * Returns the demands that clients of this server can have, for example that their tokens are bound
- * to a key.
- */
+/** The demands that clients can have, for example that their tokens are bound to a key. */
 export function demandsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -136,7 +111,6 @@ export function demandsOfFeatures(
     .map((demand) => ({ ...demand, isMet: demand.meets(config) }));
 }
 
-/** Returns the `Authorization` schemes of access tokens that these features add. */
 export function collectTokenSchemes(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -144,19 +118,18 @@ export function collectTokenSchemes(
   return features.flatMap((feature) => feature.tokenSchemes?.(config) ?? []);
 }
 
-/** Returns all algorithms that can sign ID tokens if a server has these features. */
 export function collectAlgorithms(features: readonly Feature[]): SigningAlgorithms {
   return new SigningAlgorithms(features.flatMap(({ signingAlgorithms = [] }) => signingAlgorithms));
 }
 
-/** Returns the languages that these features add. English is built in. */
+/** English is built in. */
 export function collectCatalogs(features: readonly Feature[]): Catalogs {
   return Object.assign({}, ...features.map(({ messages }) => messages)) as Catalogs;
 }
 
 /**
- * Starts the features in order, and returns everything they add to the server. Throws if a feature
- * adds something invalid, or if two features cannot be combined.
+ * Starts the features in order. Throws if a feature adds something invalid, or if two features
+ * cannot be combined.
  */
 export function startFeatures(features: readonly Feature[], server: Server): Contributions {
   requireOwnEndpoints(features);
@@ -220,7 +193,6 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** Returns the grants that features add, grouped by who gives the access. */
 function collectFurtherGrants(started: readonly Started[]): Contributions['furtherGrants'] {
   const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {
@@ -230,7 +202,7 @@ function collectFurtherGrants(started: readonly Started[]): Contributions['furth
   };
 }
 
-/** Returns the rows that `oauth:prune` removes in addition to Portico's own rows. */
+/** The rows that `oauth:prune` removes in addition to Portico's own. */
 function collectExpiring(
   started: readonly Started[],
   { furtherMetadata, outbox }: Server,
@@ -242,7 +214,6 @@ function collectExpiring(
   ];
 }
 
-/** Returns the values that all features have for this member. */
 function all<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -250,10 +221,7 @@ function all<Name extends keyof Contribution>(
   return started.flatMap((each) => each[name] ?? []) as readonly NonNullable<Contribution[Name]>[];
 }
 
-/**
- * Returns the value of the only feature with this member, or null if no feature has it. Throws if
- * two features have it.
- */
+/** Returns null if no feature has this member. Throws if two features have it. */
 function only<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -262,7 +230,7 @@ function only<Name extends keyof Contribution>(
   return findOnly(all, name)?.[name] ?? null;
 }
 
-/** Returns the values that features add to the lists in the server's metadata. */
+/** The values that features add to lists in the metadata. */
 function collectValues(added: readonly MetadataValues[]): MetadataValues {
   return {
     prompt_values_supported: added.flatMap((each) => each.prompt_values_supported ?? []),
@@ -280,8 +248,8 @@ function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly O
 }
 
 /**
- * Returns a check that runs before tokens are issued. It rejects clients that were registered with
- * a demand that no feature of this server supports.
+ * Returns a check before tokens are issued. It rejects clients with a demand that no feature
+ * supports.
  */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(
