@@ -2,10 +2,9 @@ const FIRST = 1000;
 const LONGEST = 300_000;
 
 /**
- * Returns how long to wait after this many consecutive failures, in milliseconds. The wait is one
- * second after the first failure and doubles after each further failure, up to five minutes.
- * `random` (0 to 1) makes the wait up to a quarter longer or shorter, so that processes do not all
- * try at the same time.
+ * Returns the wait after this many consecutive failures, in milliseconds: one second after the
+ * first failure, twice as long after each further one, up to five minutes. `random` (0 to 1)
+ * changes the wait by up to a quarter, so processes do not all try at the same time.
  */
 export function backoff(failures: number, random: number): number {
   const plain = Math.min(FIRST * 2 ** Math.min(failures - 1, 20), LONGEST);

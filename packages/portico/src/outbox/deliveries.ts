@@ -5,57 +5,51 @@ import { backoff } from './backoff.ts';
 import type { Deliver, DeliveryResult } from './message.ts';
 import type { OutboxSurroundings } from './surroundings.ts';
 
-/** All times are in milliseconds. */
+/** In milliseconds. */
 const TIMES = {
   /** How often a process looks for messages from other processes. */
   look: 500,
   /**
-   * How often a process looks while it keeps finding messages. If it has found none for the time
-   * `busy`, it looks as often as `look` says.
+   * How often a process looks while it finds messages. After `busy` without one, `look` applies
+   * again.
    */
   lookOften: 100,
   busy: 5000,
-  /** How long a process waits after an error of the store. */
+  /** The wait after an error of the store. */
   pause: 5000,
   /**
-   * The lifetime of a lease. While a process has a lease on a receiver, no other process delivers
-   * to this receiver. The process must renew the lease before it ends.
+   * The lifetime of a lease on a receiver. Only the process with the lease delivers to it. The
+   * process must renew the lease before it ends.
    */
   lease: 60_000,
-  /** If the lease ends in less than this time, the process renews it before the next attempt. */
+  /** A lease that ends sooner than this is renewed before the next attempt. */
   rest: 30_000,
   /** The maximum time for one attempt. */
   attempt: 10_000,
-  /** How long a process delivers to one receiver before the next receiver gets its turn. */
+  /** How long a process delivers to one receiver before the next one gets its turn. */
   turn: 5000,
   /**
-   * The maximum wait before a postponed message is tried again: after the first attempt
-   * (`postponed`) and after each later attempt (`postponedAgain`).
+   * The maximum wait for a postponed message: after the first attempt (`postponed`) and after each
+   * later one (`postponedAgain`).
    */
   postponed: 1000,
   postponedAgain: 60_000,
-  /** A receiver is slow if it takes longer than this for one message. */
+  /** A receiver is slow if one message takes longer. */
   slow: 1000,
 } as const;
-/**
- * The number of receivers to which a process delivers at the same time. At most half of them may be
- * slow or failing.
- */
+/** The receivers of a process at the same time. At most half may be slow or failing. */
 const AT_ONCE = { all: 8, troubled: 4 } as const;
-/** The number of messages that one query reads from the store. */
+/** Messages per query. */
 const PAGE = 50;
 const LONGEST_REASON = 200;
 
-/**
- * Delivers the messages in the outbox. Any number of processes can deliver messages at the same
- * time.
- */
+/** Delivers the messages in the outbox. Several processes can do this at the same time. */
 export class Deliveries {
   readonly #around: OutboxSurroundings;
   readonly #receivers: OutboxReceivers;
   readonly #messages: OutboxMessages;
   readonly #running = new Map<string, { isTroubled: boolean; done: Promise<void> }>();
-  /** Runs work outside the request that starts it. Deliveries belong to no request. */
+  /** Deliveries belong to no request. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> | null = null;
@@ -63,7 +57,7 @@ export class Deliveries {
   #isWanted = false;
   #isStopped = false;
   #hasFailed = false;
-  /** When this process last found a message, according to `performance.now()`. */
+  /** When this process last found a message (`performance.now()`). */
   #foundAt = -Infinity;
 
   constructor(around: OutboxSurroundings, receivers: OutboxReceivers, messages: OutboxMessages) {
@@ -80,8 +74,8 @@ export class Deliveries {
 
   wake(): void {
     this.#isWanted = true;
-    // Never deliver in a console command, because the command ends soon. Processes that handle
-    // requests deliver its messages instead.
+    // A console command ends soon, so it never delivers. Processes that handle requests deliver its
+    // messages.
     if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
     this.#looking = this.#outside(() => this.#look()).finally(() => {
       this.#looking = null;
@@ -96,8 +90,8 @@ export class Deliveries {
   }
 
   /**
-   * Starts deliveries that are due, as many as `AT_ONCE` allows. Then schedules the next search for
-   * messages. Never rejects.
+   * Starts the deliveries that are due, within `AT_ONCE`. Then schedules the next search. Never
+   * rejects.
    */
   async #look(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -126,7 +120,6 @@ export class Deliveries {
     return AT_ONCE.troubled - troubled.length;
   }
 
-  /** Starts deliveries to at most `places` receivers. */
   async #begin(isTroubled: boolean, places: number): Promise<void> {
     const kinds = Object.keys(this.#around.deliveries());
     if (places <= 0 || kinds.length === 0) return;
@@ -139,8 +132,8 @@ export class Deliveries {
   }
 
   /**
-   * Delivers messages to one receiver. If the store fails, the lease of this process expires, and
-   * another process can deliver to this receiver. Never rejects.
+   * Delivers messages to one receiver. If the store fails, the lease expires, and another process
+   * can deliver. Never rejects.
    */
   async #turn(lease: Lease): Promise<void> {
     try {
@@ -183,9 +176,9 @@ export class Deliveries {
   }
 
   /**
-   * Tries to deliver one message. Returns one of these results:
+   * Tries to deliver one message:
    *
-   * - `delivered`: the message has been delivered or is obsolete. The caller must remove it.
+   * - `delivered`: the message is delivered or obsolete. The caller must remove it.
    * - `aside`: the message has expired or was refused. The outbox keeps it for an operator.
    * - `failed`: the attempt has failed or was postponed. The process stops delivering to this
    *   receiver for now.
@@ -238,7 +231,7 @@ export class Deliveries {
     }
   }
 
-  /** Logs an error of the store, but only the first of several consecutive errors. */
+  /** Logs only the first of several consecutive errors. */
   #say(exception: unknown): void {
     if (!this.#hasFailed && !this.#isStopped)
       this.#around.log.warning('The outbox cannot use the store: {exception}', { exception });
@@ -253,18 +246,12 @@ function aborted(signal: AbortSignal): Promise<DeliveryResult> {
   });
 }
 
-/**
- * Returns the maximum wait before a postponed message is tried again, in milliseconds. The first
- * wait is short, because other messages may be waiting for the same receiver.
- */
+/** In milliseconds. Other messages may wait for the same receiver, so the first wait is short. */
 function untilNext({ attempts }: QueuedMessage): number {
   return attempts === 0 ? TIMES.postponed : TIMES.postponedAgain;
 }
 
-/**
- * Whether a delivery function returned a valid result. A function that is written in JavaScript can
- * return any value.
- */
+/** A function in JavaScript can return any value. */
 function isResult(value: unknown): value is DeliveryResult {
   const { outcome, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (outcome === 'failed' || outcome === 'postponed' || outcome === 'refused')
@@ -272,7 +259,7 @@ function isResult(value: unknown): value is DeliveryResult {
   return outcome === 'delivered' || outcome === 'obsolete';
 }
 
-/** Returns the reason as the store saves it: shortened and without control characters. */
+/** As stored: shortened, and without control characters. */
 function shortened(reason: string): string {
   return reason.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, LONGEST_REASON);
 }

@@ -2,33 +2,26 @@ import { quoted } from '../quoting.ts';
 
 /** A message to add to the outbox. */
 export interface NewMessage {
-  /** The kind of message. A feature must list this kind in `Contribution.deliveries`. */
+  /** A feature must list this kind in `Contribution.deliveries`. */
   readonly kind: string;
   /**
-   * The receiver of the message, for example a `client_id`. It is 1 to 255 characters long. Each
-   * receiver receives its messages of one kind in order, except those that are postponed or that an
-   * operator sends again.
+   * The receiver, for example a `client_id`: 1 to 255 characters. It receives its messages of one
+   * kind in order. Exceptions: messages that are postponed or that an operator sends again.
    */
   readonly receiver: string;
   /**
-   * The data that the delivery function needs, up to 65536 characters. The store contains it as
-   * plain text, so it must not contain a secret, a token or a code. If you need one of these,
-   * create or read it when the message is delivered.
+   * The data for the delivery function, up to 65536 characters. The store contains it as plain
+   * text, so it must not contain a secret, a token or a code. Create or read these when the message
+   * is delivered.
    */
   readonly payload: string;
-  /**
-   * When the message expires, in milliseconds since 1970. The outbox does not deliver expired
-   * messages.
-   */
+  /** In milliseconds since 1970. The outbox does not deliver expired messages. */
   readonly expiresAt: number;
 }
 
 const LONGEST = { receiver: 255, payload: 65_536 } as const;
 
-/**
- * Returns why this message cannot be added to the outbox, or null if it can. The reason never
- * contains the payload.
- */
+/** Returns why this message cannot be added, or null. The reason never contains the payload. */
 export function messageProblem(
   { kind, receiver, payload, expiresAt }: NewMessage,
   delivered: Readonly<Record<string, Deliver>>,
@@ -50,49 +43,43 @@ export function messageProblem(
 
 /** A message that is due for delivery. */
 export interface OutboxMessage {
-  /**
-   * The unique id of the message. It is the same in every attempt, so that receivers can recognize
-   * duplicates.
-   */
+  /** The same in every attempt, so receivers can recognize duplicates. */
   readonly id: string;
   /** The receiver of the message. */
   readonly receiver: string;
-  /** The payload with which the message was added. */
+  /** The payload of the `NewMessage`. */
   readonly payload: string;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** How many attempts to deliver this message have failed or were postponed so far. */
+  /** How many attempts have failed or were postponed. */
   readonly attempts: number;
 }
 
 /**
- * The result of an attempt to deliver a message:
+ * The result of an attempt:
  *
- * - `delivered`: the message has been delivered. The outbox removes it.
+ * - `delivered`: the outbox removes the message.
  * - `obsolete`: the message is no longer needed. The outbox removes it.
- * - `failed`: the attempt has failed. The outbox tries again. Later messages for the same receiver
- *   wait for this message.
- * - `postponed`: the message cannot be delivered now. The outbox first delivers the other messages
- *   for the same receiver, and then tries again. Use this result only if the order of messages does
- *   not matter.
- * - `refused`: the message cannot be delivered. The outbox does not try again and keeps the message
- *   for an operator.
+ * - `failed`: the outbox tries again. Later messages for the same receiver wait.
+ * - `postponed`: the outbox first delivers the receiver's other messages, then tries again. Use
+ *   this only if the order of messages does not matter.
+ * - `refused`: the outbox does not try again and keeps the message for an operator.
  *
- * The store contains the first 200 characters of the reason, and operators can see it. So the
- * reason must not contain a secret.
+ * The store contains the first 200 characters of the reason, and operators can see them. The reason
+ * must not contain a secret.
  */
 export type DeliveryResult =
   | { readonly outcome: 'delivered' | 'obsolete' }
   | { readonly outcome: 'failed' | 'postponed' | 'refused'; readonly reason: string };
 
 /**
- * Delivers one message. The outbox may call this function more than once for the same message. The
- * signal aborts after ten seconds. The function must then stop, and the attempt has failed. If the
- * function throws, the attempt has also failed.
+ * Delivers one message. The outbox may call it more than once for the same message. The signal
+ * aborts after ten seconds. The function must then stop, and the attempt has failed. An attempt
+ * also fails if the function throws.
  */
 export type Deliver = (message: OutboxMessage, signal: AbortSignal) => Promise<DeliveryResult>;
 
-/** A message as operators see it. It does not contain the payload. */
+/** A message as operators see it, without the payload. */
 export interface ListedMessage {
   /** The unique id of the message. */
   readonly id: string;
@@ -100,17 +87,11 @@ export interface ListedMessage {
   readonly kind: string;
   /** The receiver of the message. */
   readonly receiver: string;
-  /**
-   * The state of the message. The outbox tries an `undelivered` message again only if an operator
-   * requests this.
-   */
+  /** The outbox tries an `undelivered` message again only if an operator requests this. */
   readonly state: 'waiting' | 'undelivered';
-  /** How many attempts to deliver the message have failed or were postponed. */
+  /** How many attempts have failed or were postponed. */
   readonly attempts: number;
-  /**
-   * Why the last attempt did not deliver the message, or that the message has expired. Null if
-   * neither has happened.
-   */
+  /** Why the last attempt did not deliver the message, or that it has expired. Otherwise null. */
   readonly reason: string | null;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
@@ -131,14 +112,14 @@ export interface OutboxCounts {
   /** Messages that are waiting for delivery. */
   readonly waiting: number;
   /**
-   * Messages that were refused or have expired. The outbox keeps them for one week, but at most
-   * 1000 messages of one kind for each receiver.
+   * Messages that were refused or have expired. Kept for one week, at most 1000 of one kind for
+   * each receiver.
    */
   readonly undelivered: number;
   /**
-   * Messages that the outbox dropped because too many messages were already waiting for the same
-   * receiver. They are counted until an operator discards the receiver's messages, or until the
-   * receiver has no messages and got its last one more than a month ago.
+   * Messages that were dropped because too many were waiting for the same receiver. Counted until
+   * an operator discards the receiver's messages. The count also ends if the receiver has no
+   * messages and got its last one more than a month ago.
    */
   readonly dropped: number;
 }

@@ -13,7 +13,7 @@ declare module '../store/pruning.ts' {
 
 const BATCH = 100;
 
-/** Describes how undelivered messages are removed a week after the outbox has given up on them. */
+/** Undelivered messages are removed a week after the outbox has given up on them. */
 export function oldMessages(outbox: Outbox): ExpiringRows {
   return {
     kind: 'outboxMessages',

@@ -12,37 +12,33 @@ import {
   type OutboxFilter,
 } from './message.ts';
 
-/** The maximum number of messages of one kind that can wait for one receiver. */
+/** The maximum number of waiting messages of one kind for one receiver. */
 const MOST_WAITING = 20_000;
-/**
- * How long the outbox tries to deliver a message again after an operator has requested a retry, in
- * milliseconds.
- */
+/** How long the outbox tries again after an operator has requested a retry, in milliseconds. */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
-/**
- * The minimum time between two log lines about dropped messages for the same receiver, in
- * milliseconds.
- */
+/** Between two log lines about dropped messages for one receiver, in milliseconds. */
 const BETWEEN_LINES = 3_600_000;
 const DROPPED =
   'Messages of the kind {kind} for {receiver} are dropped, because 20,000 messages are ' +
   'already waiting';
 
 /**
- * Stores messages to other systems until they are delivered. A message is stored in the same
- * transaction as the change that it reports, so a crash cannot lose the message. Any process of the
- * installation then delivers it, at least once. Each receiver receives its messages of one kind in
- * order, except those that are postponed or that an operator sends again.
+ * Stores messages to other systems until they are delivered. The transaction of a change also
+ * stores its message, so a crash cannot lose it. Any process of the installation delivers it, at
+ * least once.
+ *
+ * Each receiver receives its messages of one kind in order. Exceptions: messages that are postponed
+ * or that an operator sends again.
  */
 export class Outbox {
-  /** Whether any feature sends messages. */
+  /** True if any feature sends messages. */
   readonly isOn: boolean;
   readonly #around: OutboxSurroundings;
   readonly #receivers: OutboxReceivers;
   readonly #messages: OutboxMessages;
   readonly #deliveries: Deliveries;
-  /** When this process last logged that messages were dropped, by kind and receiver. */
+  /** When this process last logged dropped messages, by kind and receiver. */
   readonly #saidDropped = new RecentMap<string, number>(1000);
 
   /** Portico calls this constructor. Applications use the server's member `outbox`. */
@@ -55,12 +51,12 @@ export class Outbox {
   }
 
   /**
-   * Adds messages in your transaction. The outbox sends them only if the transaction commits. Call
-   * this method after the first write in the transaction, and call `wake` after the commit.
+   * Adds messages in your transaction. They are sent only if it commits. Call this method after the
+   * first write of the transaction, and `wake` after the commit.
    *
-   * Returns how many messages were dropped because 20,000 messages are already waiting for their
-   * receiver. If a message is not valid, throws a RangeError before it writes anything. For any
-   * other error, let the transaction fail: do not catch the error inside the transaction.
+   * Returns how many messages were dropped because 20,000 are already waiting for their receiver.
+   * Throws a RangeError for an invalid message, before it writes anything. Do not catch any other
+   * error inside the transaction: let the transaction fail.
    *
    * @example
    * await database.transaction(async (connection) => {
@@ -76,8 +72,7 @@ export class Outbox {
       if (problem !== null) throw new OutOfRangeError(problem);
     }
     let dropped = 0;
-    // Use the same order in every transaction. Otherwise, two transactions could wait for each
-    // other.
+    // The same order in every transaction. Otherwise, two transactions could wait for each other.
     const ordered = messages.toSorted((one, other) => (place(one) < place(other) ? -1 : 1));
     for (const { kind, receiver, payload, expiresAt } of ordered) {
       const pruneAfter = expiresAt + KEPT_UNDELIVERED;
@@ -89,7 +84,7 @@ export class Outbox {
     return dropped;
   }
 
-  /** Logs that messages were dropped, at most once an hour per receiver. */
+  /** At most once an hour per receiver. */
   #sayDropped(kind: string, receiver: string, now: number): void {
     const key = JSON.stringify([kind, receiver]);
     if (now - (this.#saidDropped.get(key) ?? -Infinity) < BETWEEN_LINES) return;
@@ -98,25 +93,24 @@ export class Outbox {
   }
 
   /**
-   * Starts delivering messages in this process. A process that handles requests starts
-   * automatically at its first request. Call `start` only to begin earlier, or in a process that
-   * only delivers messages.
+   * Starts delivering in this process. A process that handles requests starts at its first request.
+   * Call `start` to begin earlier, or in a process that only delivers messages.
    */
   start(): void {
     if (this.isOn) this.#deliveries.start();
   }
 
   /**
-   * Delivers new messages immediately instead of at the next search. Does nothing if this process
-   * does not deliver messages. Other processes then find the messages at their next search.
+   * Delivers new messages now instead of at the next search. Does nothing in a process that does
+   * not deliver. Other processes then find the messages at their next search.
    */
   wake(): void {
     if (this.isOn) this.#deliveries.wake();
   }
 
   /**
-   * Stops delivering messages in this process, until the process ends. Resolves when all running
-   * deliveries have ended.
+   * Stops delivering in this process, until the process ends. Resolves when all running deliveries
+   * have ended.
    */
   stop(): Promise<void> {
     return this.#deliveries.stop();
@@ -137,9 +131,9 @@ export class Outbox {
   }
 
   /**
-   * Tries to deliver the selected messages again immediately. The outbox keeps trying undelivered
-   * messages for one day. With `id`, does nothing for a message that is
-   * still being tried. Returns how many of the selected messages were undelivered.
+   * Tries to deliver the selected messages again immediately. Undelivered messages are tried for
+   * one day. With `id`, does nothing for a message that is still being tried. Returns how many of
+   * the messages were undelivered.
    */
   async retry(selected: { readonly id?: string; readonly receiver?: string }): Promise<number> {
     if (!this.isOn) return 0;
@@ -153,9 +147,7 @@ export class Outbox {
     return restored;
   }
 
-  /**
-   * Removes the selected messages without delivering them. Returns how many messages it removed.
-   */
+  /** Removes the selected messages without delivering them. Returns their number. */
   async discard(selected: OutboxFilter & { readonly id?: string }): Promise<number> {
     if (!this.isOn) return 0;
     const removed = await this.#each(selected, (ids) => this.#messages.remove(ids));
@@ -169,17 +161,16 @@ export class Outbox {
   }
 
   /**
-   * Returns the receivers for whom messages were dropped because 20,000 messages were already
-   * waiting. Leaves out receivers whose messages an operator has discarded since then. Returns at
-   * most 50 receivers, starting with those with the most dropped messages.
+   * Returns the receivers with messages that were dropped because 20,000 were waiting, most dropped
+   * first, at most 50. Omits receivers whose messages an operator has discarded since then.
    */
   async dropped(): Promise<readonly DroppedMessages[]> {
     return this.isOn ? this.#receivers.dropped() : [];
   }
 
   /**
-   * Removes at most `limit` old undelivered messages, and also receivers that have no messages and
-   * got their last one more than a month ago. Returns how many messages it removed.
+   * Removes at most `limit` old undelivered messages and returns their number. Also removes
+   * receivers without messages that got their last one more than a month ago.
    */
   async removeOld(limit: number): Promise<number> {
     const now = this.#around.clock();
@@ -188,10 +179,7 @@ export class Outbox {
     return removed;
   }
 
-  /**
-   * Calls `work` with the ids of the selected messages, one batch after another, newest messages
-   * first.
-   */
+  /** Calls `work` with the ids of the selected messages in batches, newest first. */
   async #each(
     selection: OutboxFilter & { readonly id?: string },
     work: (ids: readonly string[]) => Promise<number>,
