@@ -11,17 +11,14 @@ import type { PersonReference } from '../person.ts';
 export const AUDIT = 'oauth_server.audit';
 
 /**
- * The administrator who performs an action: `console` for console commands, or the person who is
- * signed in on an administrator's page. The value always comes from Portico's own code, and never
- * from a request parameter.
+ * The administrator who acts: `console` for console commands, or the person who is signed in on an
+ * administrator's page. Portico's code sets it. It never comes from a request parameter.
  */
 export type Administrator = 'console' | PersonReference;
 
 /** The options of every administrative action. */
 export interface Acting {
-  /**
-   * The administrator who performs the action. Leave it out if your application's own code does.
-   */
+  /** The administrator who performs the action. Omit it if your application's own code does. */
   readonly by?: Administrator;
 }
 
@@ -36,8 +33,8 @@ export interface AuditedAuthorization {
 }
 
 /**
- * An event for the host's audit log. The host receives it after the change has been stored, and
- * before the response is sent. Events never contain a secret, a token or a code.
+ * An event for the host's audit log. The host receives it after the change is stored and before the
+ * response is sent. Events never contain a secret, a token or a code.
  */
 export type AuditEvent =
   | (AuditedAuthorization & {
@@ -45,7 +42,7 @@ export type AuditEvent =
       readonly scopes: readonly string[];
       readonly audience: string | null;
       /**
-       * The id of the earlier authorization in which the person gave consent. Missing if the person
+       * The id of the earlier authorization with the person's consent. Missing if the person
        * answered on the consent page.
        */
       readonly remembered?: string;
@@ -56,19 +53,19 @@ export type AuditEvent =
       /** The `grant_type`, as defined by RFC 6749 or by a feature. */
       readonly grantType: string;
       readonly clientId: string;
-      /** Null for client credentials. In this case, `authorization` is also null. */
+      /** Null for client credentials. `authorization` is then also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
       readonly scopes: readonly string[];
     }
   /**
    * An authorization code or a refresh token was used a second time, so an attacker may have it.
-   * All tokens of the authorization have been revoked.
+   * All tokens of the authorization are revoked.
    */
   | (AuditedAuthorization & { readonly type: 'code_replayed' })
   | (AuditedAuthorization & { readonly type: 'refresh_token_replayed' })
   /**
-   * A refresh token was used again within `refresh_retry_seconds`. The server has sent its first
+   * A refresh token was used again within `refresh_retry_seconds`. The server sent its first
    * response again.
    */
   | (AuditedAuthorization & { readonly type: 'refresh_token_retried' })
@@ -76,41 +73,39 @@ export type AuditEvent =
       Acting & {
         readonly type: 'family_revoked';
         /**
-         * Why the authorization was revoked. `replay`: a code or token was used a second time.
-         * `client`: the client revoked it (RFC 7009). `person` or `operator`: the person or an
-         * administrator revoked it. `session`: the person's session ended.
+         * `replay`: a code or token was used a second time. `client`: the client revoked it (RFC
+         * 7009). `person` or `operator`: the person or an administrator revoked it. `session`: the
+         * person's session ended.
          */
         readonly reason: 'replay' | 'client' | 'person' | 'operator' | 'session';
       })
   /**
-   * A client revoked a single valid access token, and nothing else (RFC 7009). The event does not
+   * A client revoked one valid access token, and nothing else (RFC 7009). The event does not
    * identify the token.
    */
   | {
       readonly type: 'access_token_revoked';
       readonly clientId: string;
-      /** Null for a client-credentials token. In this case, `authorization` is also null. */
+      /** Null for a client-credentials token. `authorization` is then also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
     }
   /**
-   * A client requested a sign-out, and the host has ended the person's session. Not recorded if the
-   * host has its own sign-out page.
+   * A client requested a sign-out, and the host has ended the session. Not recorded if the host has
+   * its own sign-out page.
    */
   | {
       readonly type: 'signed_out';
-      /** The client that requested the sign-out, or null if it is unknown. */
+      /** Null if the client is unknown. */
       readonly clientId: string | null;
       readonly person: PersonReference;
       /**
-       * Whether the person confirmed the sign-out. If false, the client sent an ID token as proof
+       * True if the person confirmed the sign-out. Otherwise, the client proved with an ID token
        * that it may sign the person out.
        */
       readonly confirmed: boolean;
     }
-  /**
-   * An administrator revoked all authorizations of a person. There is one event for all of them.
-   */
+  /** An administrator revoked all authorizations of a person: one event for all of them. */
   | (Acting & {
       readonly type: 'person_revoked';
       readonly person: PersonReference;
@@ -118,9 +113,9 @@ export type AuditEvent =
       readonly authorizations: number;
     })
   /**
-   * An administrator erased a person. The person's authorizations and subject identifier were
-   * removed. In stored audit events, a pseudonym replaces the person. If erasing failed and was
-   * repeated, there is one event for each call that removed anything.
+   * An administrator erased a person: the authorizations and the subject identifier were removed.
+   * In stored events, a pseudonym replaces the person. A repeated call has its own event if it
+   * removed anything.
    */
   | (Acting & {
       readonly type: 'person_erased';
@@ -129,15 +124,12 @@ export type AuditEvent =
       /** The number of authorizations that were removed. */
       readonly authorizations: number;
     })
-  /**
-   * An administrator ended all access after restoring a database backup. There is one event for all
-   * access.
-   */
+  /** An administrator ended all access after restoring a backup: one event for all access. */
   | (Acting & {
       readonly type: 'access_ended';
       /**
-       * The number of authorizations that ended. The next three members count the tokens that
-       * clients requested for themselves, the waiting requests, and the initial access tokens.
+       * The number of authorizations that ended. The next members count tokens that clients
+       * requested for themselves, waiting requests, and initial access tokens.
        */
       readonly authorizations: number;
       readonly clientTokens: number;
@@ -145,8 +137,8 @@ export type AuditEvent =
       readonly initialAccessTokens: number;
     })
   /**
-   * An administrator imported the subject identifiers of people (`oauth:subject:import`). There is
-   * one event for all of them.
+   * An administrator imported the subject identifiers of people (`oauth:subject:import`): one event
+   * for all of them.
    */
   | (Acting & {
       readonly type: 'subjects_imported';
@@ -155,8 +147,8 @@ export type AuditEvent =
     })
   /**
    * An administrator linked an account to a subject identifier at an organization, or removed such
-   * a link. The event does not contain the identifier. Otherwise, the identifier would stay in the
-   * event after the person is erased.
+   * a link. An identifier in the event would stay after the person is erased, so the event does not
+   * contain it.
    */
   | (Acting & {
       readonly type: 'subject_linked' | 'subject_unlinked';
@@ -167,32 +159,29 @@ export type AuditEvent =
       readonly tenant: string | null;
     })
   /**
-   * An administrator allowed organizations to give a person access again. An administrator had
-   * ended this access before.
+   * An administrator allowed organizations to give a person access again, after an administrator
+   * had ended it.
    */
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;
-      /**
-       * The client to which organizations may give access again. Null means all clients, except
-       * those whose access was also ended separately.
-       */
+      /** Null means all clients, except those whose access was also ended separately. */
       readonly clientId: string | null;
     })
   /**
-   * A client was registered. For a client with a metadata document, a person has seen the client's
-   * first authorization request.
+   * A client was registered. For a client with a metadata document: a person has seen its first
+   * authorization request.
    */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
-  /** A client that had registered itself has changed its registration (RFC 7592). */
+  /** A client that registered itself has changed its registration (RFC 7592). */
   | (AuditedClient & { readonly type: 'client_changed' })
   /** An administrator changed a client's registration. */
   | (AuditedClient &
       Acting & {
         readonly type: 'client_updated';
         /**
-         * The values of the changed fields before and after the change, for example of
-         * `redirect_uris`. For keys, only their ids are included.
+         * The changed fields before and after the change, for example `redirect_uris`. Keys appear
+         * only as ids.
          */
         readonly changes: Readonly<
           Record<string, { readonly before: unknown; readonly after: unknown }>
@@ -200,27 +189,24 @@ export type AuditEvent =
       })
   /**
    * A client was revoked. For a client with a metadata document, this blocks its URL, even if no
-   * person has used it on this server.
+   * person has used it here.
    */
   | (AuditedClient & Acting & { readonly type: 'client_revoked' })
   /**
-   * The URL of a client with a metadata document was unblocked. The client's earlier authorizations
-   * and tokens stay revoked.
+   * The URL of a client with a metadata document was unblocked. Its earlier authorizations and
+   * tokens stay revoked.
    */
   | (AuditedClient & Acting & { readonly type: 'client_unblocked' })
   | (Acting & {
       readonly type: 'secret_rotated';
       readonly clientId: string;
       /**
-       * When the server stops accepting the previous secret, in milliseconds since 1970. Null if it
-       * no longer accepts that secret.
+       * When the previous secret stops working, in milliseconds since 1970. Null if it no longer
+       * works.
        */
       readonly previousExpiresAt: number | null;
     })
-  /**
-   * An initial access token was created or revoked. The event contains its id, which alone gives no
-   * access.
-   */
+  /** An initial access token was created or revoked. Its id alone gives no access. */
   | (Acting & {
       readonly type: 'initial_access_token_created' | 'initial_access_token_revoked';
       readonly initialAccessTokenId: string;
@@ -240,8 +226,8 @@ export type AuditEvent =
       readonly algorithm: string;
     })
   /**
-   * A signed-in person tried to use an administrator's page or form, and was rejected. At most one
-   * event per minute is recorded for each person and reason.
+   * A signed-in person was rejected on an administrator's page. Recorded at most once per minute
+   * for each person and reason.
    */
   | {
       readonly type: 'admin_refused';
@@ -257,39 +243,39 @@ export type AuditEvent =
        */
       readonly reason: 'permission' | 'origin' | 'form';
       /**
-       * How many of the person's requests were rejected for this reason since the last event,
-       * including this one.
+       * How many requests of the person were rejected for this reason since the last event, with
+       * this one.
        */
       readonly refusals: number;
     }
   /**
-   * A client called a tool of an MCP endpoint. Recorded only with `mcp:audit`. The event contains
-   * neither the arguments nor the result.
+   * A client called a tool of an MCP endpoint. Recorded only with `mcp:audit`, without the
+   * arguments and the result.
    */
   | {
       readonly type: 'tool_called';
       readonly tool: string;
       readonly clientId: string;
-      /** The person for whom the client called the tool. Null if the client acted for itself. */
+      /** The person for whom the client acted. Null if the client acted for itself. */
       readonly person: PersonReference | null;
       /**
-       * The result of the call. `asked` means that the tool first asks the user a question. The
-       * client then calls the tool again with the answer.
+       * `asked`: the tool first asks the user a question, and the client then calls it again with
+       * the answer.
        */
       readonly outcome: 'succeeded' | 'failed' | 'asked';
       /** The duration of the call, in milliseconds. */
       readonly duration: number;
     }
   /**
-   * A client read a resource of an MCP endpoint. Recorded only with `mcp:audit`. The event does not
-   * contain the content.
+   * A client read a resource of an MCP endpoint. Recorded only with `mcp:audit`, without the
+   * content.
    */
   | {
       readonly type: 'resource_read';
       /** The URI of the resource. */
       readonly resource: string;
       readonly clientId: string;
-      /** The person for whom the client read the resource. Null if the client acted for itself. */
+      /** The person for whom the client acted. Null if the client acted for itself. */
       readonly person: PersonReference | null;
       readonly outcome: 'succeeded' | 'failed';
       /** The duration of the read, in milliseconds. */
@@ -298,28 +284,30 @@ export type AuditEvent =
   /** A client tried to authenticate with a wrong secret or an invalid assertion. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
-   * After many wrong secrets or invalid assertions, the server has responded with 429 for the first
-   * time. Further 429 responses are recorded only after 15 minutes without a failed attempt.
+   * After many wrong secrets or assertions, the response was 429 for the first time. Further 429
+   * responses are recorded only after 15 minutes without a failed attempt.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
   /**
-   * A sign-in with the kit failed, on its sign-in page or on the application's own, because the
-   * password was wrong or no account has the identifier. For `sign_in_slowed`, the response was 429
-   * for the first time in a series of attempts. These events are stored and streamed, but not
-   * emitted as AuditEvents, because the kit already emits events with these names.
+   * A sign-in with the kit failed, on its own page or the application's: the password was wrong or
+   * no account has the identifier. `sign_in_slowed`: the response was 429 for the first time in a
+   * series of attempts.
+   *
+   * These events are stored and streamed. The kit already emits events with these names, so they
+   * are not emitted as AuditEvents.
    */
   | (AuditedSignIn & { readonly type: 'sign_in_failed' | 'sign_in_slowed' });
 
-/** The data about a failed sign-in. It never contains what the person typed. */
+/** It never contains what the person typed. */
 export interface AuditedSignIn {
   /**
-   * The account with the typed identifier. Null if there is no such account, if the provider does
-   * not report it, and for `sign_in_slowed`, because the server did not check the sign-in.
+   * The account with the typed identifier. Null if there is no such account or the provider does
+   * not report it. Null for `sign_in_slowed`, because the sign-in was not checked.
    */
   readonly person: PersonReference | null;
-  /** The IP address of the person's browser, or null if the host does not know it. */
+  /** The IP address of the browser, or null if the host does not know it. */
   readonly address: string | null;
-  /** The id of the request, as in the response and the log. Null if it is unknown. */
+  /** As in the response and the log. Null if unknown. */
   readonly requestId: string | null;
 }
 
@@ -334,26 +322,25 @@ export interface AuditedClient {
   readonly registeredBy: 'operator' | 'registration' | 'document';
 }
 
-/** The data about a client's failed attempt to authenticate. */
 export interface FailedClientAuthentication {
   /**
-   * The client's id. Null if no client has the id that was sent. The sent text is not included,
-   * because it could be anything, even a secret.
+   * Null if no client has the id that was sent. The sent text could be anything, even a secret, so
+   * it is not included.
    */
   readonly clientId: string | null;
-  /** The IP address from which the request came, or null if the host does not know it. */
+  /** The IP address of the request, or null if the host does not know it. */
   readonly address: string | null;
 }
 
 /**
- * A function that passes an event to the host. It never rejects. A failure is only logged, because
- * the change has already happened.
+ * Passes an event to the host. Never rejects: the change has already happened, so a failure is only
+ * logged.
  */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
 /**
- * Returns a function that passes events to `taken`. It never rejects. If `taken` fails, the failure
- * is only logged, because the change has already happened.
+ * Passes events to `taken`. Never rejects: the change has already happened, so a failure is only
+ * logged.
  */
 export function takenBy(taken: Audit, log: Log): Audit {
   return async (event) => {
@@ -368,10 +355,7 @@ export function takenBy(taken: Audit, log: Log): Audit {
   };
 }
 
-/**
- * Returns an object with the administrator who acts, for an event. The object is empty if there is
- * no administrator.
- */
+/** Returns the administrator for an event, or an empty object. */
 export function actedBy({ by }: Acting = {}): Acting {
   return by === undefined ? {} : { by };
 }

@@ -38,7 +38,6 @@ export const EVENT_TYPES = Object.keys({
   sign_in_slowed: true,
 } satisfies Record<AuditEvent['type'], true>) as readonly AuditEvent['type'][];
 
-/** Whether the text is the type of an audit event. */
 export function isEventType(text: string): text is AuditEvent['type'] {
   return (EVENT_TYPES as readonly string[]).includes(text);
 }

@@ -2,26 +2,25 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { runInContext } from '../http/context.ts';
 import { getRequestId } from '../http/request-id.ts';
 
-/** The request that caused an audit event. */
 interface Origin {
   readonly request: () => Request;
-  /** The request or context object of the framework. */
+  /** The framework's request or context object. */
   readonly context: unknown;
 }
 
 const origins = new AsyncLocalStorage<Origin>();
 
 /**
- * Runs work for a request. Audit events that are stored or streamed during this work contain the id
- * of the request and the client's IP address.
+ * Runs work for a request. Stored or streamed audit events then contain the request's id and the
+ * client's IP address.
  */
 export type RunFrom = <T>(request: () => Request, context: unknown, work: () => T) => T;
 
 export const runFrom: RunFrom = (request, context, work) => origins.run({ request, context }, work);
 
 /**
- * Returns the id of the current request, and the client's IP address from `addressOf`. Outside a
- * request, both are null. The address is also null if `addressOf` fails.
+ * Returns the id of the current request, and the IP address from `addressOf`. Both are null outside
+ * a request. The address is null if `addressOf` fails.
  */
 export function currentOrigin(addressOf: (request: Request) => string | null): {
   readonly address: string | null;
@@ -33,10 +32,7 @@ export function currentOrigin(addressOf: (request: Request) => string | null): {
   return { address: addressIn(origin, request, addressOf), requestId: getRequestId(request) };
 }
 
-/**
- * Returns the client's IP address, or null if the host fails to return it. Never throws, because
- * the event has already happened.
- */
+/** Never throws, because the event has already happened. */
 function addressIn(
   { context }: Origin,
   request: Request,

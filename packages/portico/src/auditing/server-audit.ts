@@ -2,21 +2,20 @@ import type { Log } from '@portico/sql';
 import { takenBy, type Audit } from './audit.ts';
 import type { KeptAudit } from './kept-audit.ts';
 
-/** Receives audit events in addition to the host. Implemented by a feature. */
+/** Receives audit events in addition to the host. A feature implements it. */
 export interface AuditSink extends KeptAudit {
-  /** Whether new events are stored, so that `list` can return them. */
+  /** True if new events are stored, so `list` can return them. */
   readonly keeps: boolean;
-  /** Receives each event. Null if the feature does not need the events. */
+  /** Null if the feature does not need the events. */
   readonly record: Audit | null;
 }
 
 /**
- * Records audit events, and lists the stored ones. The function `record` passes an event only to
- * the sink, and not to the host.
+ * Records audit events, and lists the stored ones. `record` passes an event only to the sink, not
+ * to the host.
  */
 export type ServerAudit = Audit & AuditSink;
 
-/** The sink for servers without a feature that receives audit events. */
 export const NO_AUDIT_SINK: AuditSink = {
   keeps: false,
   record: null,
@@ -25,8 +24,8 @@ export const NO_AUDIT_SINK: AuditSink = {
 };
 
 /**
- * Returns a function that passes each event to the host and to the sink at the same time. The
- * function never rejects. The sink receives no events until all features have started.
+ * Passes each event to the host and the sink at the same time. Never rejects. The sink receives no
+ * events until all features have started.
  */
 export function serverAudit(
   host: { readonly audit: Audit; readonly log: Log },
