@@ -39,7 +39,7 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application. It opens no files or connections until it starts. TypeScript reports
+ * Describes an application. Opens no files or connections until it starts. TypeScript reports
  * configuration keys that neither Portico, nor a plugin, nor `configuration` declares.
  *
  * @example
@@ -54,11 +54,11 @@ export function defineApplication<
 }
 
 /**
- * Returns the migrations that the application needs: those of the framework, of the plugins and of
- * the application. `migrate` applies them in the order of their names.
+ * Returns the migrations of the framework, the plugins and the application. `migrate` applies them
+ * in the order of their names.
  *
- * `config` is the validated configuration, as in `Application.config`. Without `config`, omits
- * migrations that only some settings need.
+ * `config` is the validated configuration, as in `Application.config`. Without it, migrations that
+ * only some settings need are omitted.
  *
  * @example
  * await migrate(database, migrationsOf(definition, application.config));
@@ -78,11 +78,11 @@ export function migrationsOf(
 
 /** The options for starting an application. */
 export interface StartOptions {
-  /** The environment variables to use instead of those of the process. */
+  /** Environment variables to use instead of those of the process. */
   readonly env?: Environment;
   /**
-   * The stream to which the log is written if `log:path` is `-`. Use `stderr` for commands that
-   * print data to standard output. Default: `stdout`.
+   * Where the log goes if `log:path` is `-`. Use `stderr` for commands that print data to standard
+   * output. Default: `stdout`.
    */
   readonly standardOutput?: 'stdout' | 'stderr';
   /**
@@ -91,22 +91,23 @@ export interface StartOptions {
    */
   readonly clock?: () => number;
   /**
-   * The timer for the time limits of database connections and transactions. Tests can pass another
-   * timer. Default: the system timer.
+   * The timer for connections and transactions. Tests can pass another timer. Default: the system
+   * timer.
    */
   readonly timer?: Timer;
   /**
-   * Returns a random number from 0 up to, but not including, 1. Tests can pass another source.
-   * Default: the system's random source.
+   * Returns a random number from 0 to less than 1. Tests can pass another source. Default: the
+   * system's random source.
    */
   readonly random?: () => number;
 }
 
 /**
  * Starts an application. Reads the environment and the configuration, opens the log and the
- * database, and calls `register` of each plugin and of the application. Throws a ConfigurationError
- * that lists every problem with the configuration. If the start fails, closes everything it has
- * opened.
+ * database, and calls `register` of each plugin and of the application.
+ *
+ * Throws a ConfigurationError with all problems of the configuration. If the start fails, closes
+ * everything that it has opened.
  *
  * @example
  * const application = await startApplication(definition);
@@ -143,7 +144,7 @@ export async function startApplication(
   }
 }
 
-/** Opens the log. If the file cannot be opened, throws a ConfigurationError for `log:path`. */
+/** Throws a ConfigurationError for `log:path` if the file cannot be opened. */
 function openApplicationLog(file: string, level: string): ClosableLog {
   try {
     return openLog({ file, level });
@@ -156,9 +157,7 @@ function openApplicationLog(file: string, level: string): ClosableLog {
   }
 }
 
-/**
- * Opens the database: the one that the application has passed, or else the one at `database_url`.
- */
+/** Opens the application's own database, or else the one at `database_url`. */
 function openStore(
   definition: ApplicationDefinition,
   kit: KitConfig,
@@ -175,7 +174,7 @@ function openStore(
   });
 }
 
-/** Runs all of the work, one after another, even if some fails. Returns the errors. */
+/** Runs all of the work in order, even if some fails. Returns the errors. */
 async function attemptAll(work: readonly (() => Promise<void>)[]): Promise<readonly unknown[]> {
   const failures: unknown[] = [];
   for (const each of work) {
@@ -215,8 +214,8 @@ export class StartedApplication implements Application {
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
   /**
-   * The routes to add after all other routes. Each one is skipped if another route has the same
-   * name or answers the same path.
+   * The routes to add after all others. A route is skipped if another one has its name or answers
+   * its path.
    */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
@@ -225,7 +224,7 @@ export class StartedApplication implements Application {
   readonly #closing: (() => Promise<void>)[] = [];
   #closed: Promise<void> | null = null;
 
-  /** `views` are the folders with the framework's views, which override Portico's own views. */
+  /** `views`: the folders with the framework's views, which override Portico's. */
   constructor(
     parts: ApplicationParts,
     views: readonly string[] = [],
@@ -265,9 +264,9 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Calls `register` of each plugin, and then `register` of the application. The plugins' `around`
-   * hooks run around the application's `register`. The first plugin's hook is the outermost. If one
-   * of them fails, runs the work from `onClose`.
+   * Calls `register` of each plugin, and then of the application. The plugins' `around` hooks run
+   * around the latter, with the first plugin's hook outermost. If one fails, runs the work from
+   * `onClose`.
    */
   async registerParts(): Promise<void> {
     try {
@@ -296,7 +295,7 @@ export class StartedApplication implements Application {
 
   /**
    * Adds the routes of the branding files, and the routes with `yields`. Skips a route if another
-   * one has the same name or answers the same path.
+   * one has its name or answers its path.
    */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
@@ -309,8 +308,7 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * The path prefix of the requests that reach the endpoints. Empty if a proxy removes the base
-   * path.
+   * The path prefix of requests that reach the endpoints. Empty if a proxy removes the base path.
    */
   protected get mountPath(): string {
     return this.config['base_path_stripped'] === true ? '' : this.basePath;
@@ -353,7 +351,7 @@ export class StartedApplication implements Application {
     this.#routes.set(route.name, route);
   }
 
-  /** Whether another route has this route's path, with any method. */
+  /** Returns true if another route has this path, with any method. */
   protected answers({ path }: Route): boolean {
     return [...this.#routes.values()].some((route) => route.path === path);
   }
@@ -369,8 +367,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Answers a request to a plugin's route. Only the doctor calls this method, because requests from
-   * clients arrive through the application's mount.
+   * Answers a request to a plugin's route, for the doctor. Requests from clients arrive through the
+   * application's mount.
    */
   async fetch(request: Request, _connection?: Connection): Promise<Response> {
     const path = readPath(request.url);

@@ -2,13 +2,13 @@
 export type ConfigValue = unknown;
 
 /**
- * A map in the configuration. In messages, the keys that lead to a value are joined with colons,
- * for example `oauth_server:name`.
+ * A map in the configuration. Messages join the keys of a value with colons, for example
+ * `oauth_server:name`.
  */
 export type ConfigMap = { readonly [key: string]: ConfigValue };
 
 /**
- * The environment variables. Variables that are already set in the process override those in
- * `.env`. If `.env.local` exists, it is read instead of `.env`.
+ * The environment variables. Variables of the process override those in `.env`. `.env.local`
+ * replaces `.env` if it exists.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;

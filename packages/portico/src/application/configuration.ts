@@ -15,15 +15,14 @@ import { HTTP_NEEDS_DEV } from './public-url.ts';
 /** The value of `log:path` for standard output. */
 export const STANDARD_OUTPUT = '-';
 
-/** Returns the absolute path of the application's folder. */
 export function getDirectory({ directory = '.' }: ApplicationDefinition): string {
   return path.resolve(directory);
 }
 
 /**
- * Returns the validated configuration of an application. Plugins' defaults override the kit's
- * defaults, and the application's values override all defaults. Throws a ConfigurationError that
- * lists every problem. `base` replaces the environment of the process.
+ * Returns the validated configuration. Plugins' defaults override the kit's, and the application's
+ * values override all defaults. `base` replaces the environment of the process. Throws a
+ * ConfigurationError with all problems.
  */
 export function readConfiguration(
   definition: ApplicationDefinition,
@@ -38,8 +37,8 @@ export function readConfiguration(
   const chosen = mergeConfig(
     ...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)),
   );
-  // Do not use path.join here: Next takes its result for a file that the application needs, and
-  // copies the database into the build.
+  // Next takes the result of path.join for a file that the application needs, and copies the
+  // database into the build.
   const databaseFile = path.normalize(`${storageDirectory}/app.sqlite`);
   const databaseUrl = env['DATABASE_URL'] ?? `sqlite:${databaseFile}`;
   const contributed = [...plugins, definition].map(({ configuration }) => configuration);
@@ -73,7 +72,7 @@ export function readConfiguration(
   throw new ConfigurationError(problems);
 }
 
-/** Returns the problems that can be found before the values are validated. */
+/** The problems that can be found before the validation. */
 function earlyProblems(
   { database }: ApplicationDefinition,
   chosen: ConfigMap,
@@ -93,8 +92,8 @@ function earlyProblems(
 }
 
 /**
- * Adds the names of missing environment variables to the messages of the problems that they cause.
- * If a missing variable has caused no problem yet, adds one.
+ * Adds the names of missing environment variables to the problems that they cause. A missing
+ * variable without a problem gets one.
  */
 function withVariables(
   problems: readonly ConfigurationProblem[],
@@ -120,8 +119,7 @@ function withVariables(
 }
 
 /**
- * The configuration keys for the connections that Portico opens. They have no effect if the
- * application passes its own database.
+ * Portico opens connections with these keys. They have no effect on the application's own database.
  */
 const OF_OWN_CONNECTIONS = [
   'database_url',
@@ -130,7 +128,7 @@ const OF_OWN_CONNECTIONS = [
   'database_statement_timeout',
 ];
 
-/** Throws a ConfigurationError if `plugins` contains anything that is not a plugin. */
+/** Throws a ConfigurationError for anything that is not a plugin. */
 export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
     const key = `plugins:${index}`;
@@ -155,8 +153,8 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
 }
 
 /**
- * Returns the name of the application that users see: the setting `name`, or else
- * `oauth_server:name`, or else the host of `public_url`.
+ * Returns the application's name for users: the setting `name`, or else `oauth_server:name`, or
+ * else the host of `public_url`.
  */
 export function applicationName(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
@@ -169,9 +167,8 @@ export function applicationName(config: ConfigMap, publicUrl: string): string {
  * Merges layers of configuration. A later layer overrides earlier ones.
  *
  * - Maps are merged key by key.
- * - Arrays are merged by position. If the later array is shorter, the remaining elements of the
- *   earlier one stay.
- * - All other values replace the earlier value.
+ * - Arrays are merged by position. Remaining elements of a longer earlier array stay.
+ * - Other values replace the earlier value.
  * - The value undefined changes nothing.
  *
  * @example
@@ -206,15 +203,14 @@ function isMap(value: ConfigValue): value is ConfigMap {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Returns a configuration key as text for messages, for example `oauth_server:name`. */
+/** For messages, for example `oauth_server:name`. */
 function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }
 
 /**
- * Validates each top-level key that has a schema, and fills in default values. Keys without a
- * schema belong to the application and are not changed. Throws a ConfigurationError that lists
- * every problem.
+ * Validates each top-level key with a schema, and fills in defaults. Other keys belong to the
+ * application and stay unchanged. Throws a ConfigurationError with all problems.
  */
 export function validateConfig(
   config: ConfigMap,

@@ -81,8 +81,7 @@ export interface Configuration {
 }
 
 /**
- * What an application needs before it can start: its configuration, and resources that are already
- * open, such as the database.
+ * What an application needs to start: its configuration and open resources, such as the database.
  */
 export interface ApplicationParts {
   /** The application's definition. */
@@ -95,13 +94,13 @@ export interface ApplicationParts {
   readonly database: OpenedDatabase;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a random number from 0 up to, but not including, 1. */
+  /** Returns a random number from 0 to less than 1. */
   readonly random: () => number;
 }
 
 /**
- * Creates a complete application with accounts, sessions and routes from its definition.
- * `@portico/kit` implements this interface.
+ * Creates a complete application with accounts, sessions and routes. `@portico/kit` implements this
+ * interface.
  */
 export interface Framework {
   /** Returns the framework's migrations that this definition needs. */

@@ -4,9 +4,9 @@ import { parseEnv } from 'node:util';
 import type { Environment } from './config-map.ts';
 
 /**
- * Returns the environment of an application. Variables of the process override those in the file
- * `.env` in the application's folder. If `.env.local` exists, it is read instead of `.env`. `base`
- * replaces the variables of the process. Changes nothing in `process.env`.
+ * Returns the environment of an application. Variables of the process override those in `.env` in
+ * the application's folder. `.env.local` replaces `.env` if it exists. `base` replaces the
+ * variables of the process. Does not change `process.env`.
  *
  * @example
  * const { DATABASE_URL } = loadEnvironment(import.meta.dirname);
@@ -18,14 +18,13 @@ export function loadEnvironment(directory: string, base: Environment = withoutLe
   return file === undefined ? { ...base } : { ...parseEnv(readFileSync(file, 'utf8')), ...base };
 }
 
-/** The variables that `lendEnvironment` has added to the environment of the process. */
+/** The variables that `lendEnvironment` has added to the process. */
 let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
- * Adds the variables of the application's environment file to the process. Variables that are
- * already set keep their values. Some code expects these variables, because the application's own
- * start command loads the file (`node --env-file=.env`, dotenv). First removes the variables that
- * an earlier call added for another application.
+ * Adds the variables of the application's environment file to the process. Variables that are set
+ * keep their values. Some code expects them, because the application's own start command loads the
+ * file (`node --env-file=.env`, dotenv). First removes the variables of an earlier application.
  */
 export function lendEnvironment(directory: string): void {
   takeEnvironmentBack();
@@ -35,17 +34,15 @@ export function lendEnvironment(directory: string): void {
 }
 
 /**
- * Removes the variables that `lendEnvironment` has added, unless their values have changed since
- * then. Otherwise, the next application in this process would use this application's database.
+ * Removes the variables that `lendEnvironment` has added, if their values are unchanged. Otherwise,
+ * the next application in this process would use this application's database.
  */
 export function takeEnvironmentBack(): void {
   for (const name of lent.keys()) if (isLent(name)) Reflect.deleteProperty(process.env, name);
   lent = new Map();
 }
 
-/**
- * Returns the environment of the process without the variables that `lendEnvironment` has added.
- */
+/** The environment of the process without the variables from `lendEnvironment`. */
 function withoutLent(): Environment {
   if (lent.size === 0) return process.env;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isLent(name)));

@@ -8,29 +8,23 @@ import type { Events } from './started-application.ts';
  * application.events.on(Event.SIGN_IN_FAILED, (failed: FailedSignIn) => count(failed.address));
  */
 export const Event = {
-  /**
-   * The hook for exceptions. A listener receives the exception, and can return the response to
-   * send.
-   */
+  /** The hook for exceptions. A listener receives the exception, and can return the response. */
   EXCEPTION: 'exception',
-  /**
-   * The hook for responses. A listener receives every response, and can return another one to send
-   * instead.
-   */
+  /** The hook for responses. A listener receives every response, and can return another one. */
   RESPONSE_HEADER: 'response_header',
   /**
-   * Emitted if a sign-in fails, because the password is wrong or no account has the identifier.
-   * Listeners run before the response is sent. The payload is a FailedSignIn.
+   * A sign-in failed: the password is wrong or no account has the identifier. Listeners run before
+   * the response is sent. The payload is a FailedSignIn.
    */
   SIGN_IN_FAILED: 'sign_in_failed',
   /**
-   * Emitted when the kit answers a sign-in with 429 for the first time, after many failures.
-   * Emitted again only after 15 minutes without a failure. The payload is a FailedSignIn.
+   * The kit answers a sign-in with 429 for the first time, after many failures. Emitted again only
+   * after 15 minutes without a failure. The payload is a FailedSignIn.
    */
   SIGN_IN_SLOWED: 'sign_in_slowed',
   /**
-   * Emitted when `serve` receives the signal to stop. During the `--drain` time, the server still
-   * handles requests, but its readiness probe fails.
+   * `serve` received the signal to stop. During the `--drain` time, the server still handles
+   * requests, but its readiness probe fails.
    */
   STOPPING: 'stopping',
 } as const;
@@ -61,10 +55,7 @@ export class HostEvents implements Events {
     }
   }
 
-  /**
-   * Passes an exception to the listeners, and returns the first response that one of them returns.
-   * Returns null if no listener returns a response.
-   */
+  /** Passes an exception to the listeners. Returns the first response of a listener, or null. */
   async answerException(exception: unknown): Promise<Response | null> {
     for (const listener of this.#registered(Event.EXCEPTION)) {
       const response = await listener(exception);

@@ -4,15 +4,12 @@ import { LONGEST_LIFETIME } from '../keys/times.ts';
 import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 
-/**
- * Matches an empty string, or a name for a PostgreSQL schema. The name must not be reserved or too
- * long.
- */
+/** Empty, or a name for a PostgreSQL schema that is not reserved or too long. */
 const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 
 const FOURTEEN_DAYS = 14 * 24 * 3600;
 
-/** The kit's configuration keys whose defaults are the same in every environment. */
+/** The kit's keys with the same defaults in every environment. */
 const sameEverywhere = {
   base_path: basePathSchema.default(''),
   base_path_stripped: trueOrFalse.default(false),
@@ -71,10 +68,7 @@ const sameEverywhere = {
     .prefault({}),
 } satisfies Readonly<Record<string, ZodType>>;
 
-/**
- * Returns the kit's configuration keys with their defaults. `databaseUrl` is the default value of
- * `database_url`.
- */
+/** `databaseUrl` is the default of `database_url`. */
 export function kitConfiguration(mode: 'dev' | 'prod', databaseUrl: string) {
   return {
     public_url: publicUrlSchema(mode),
@@ -83,7 +77,7 @@ export function kitConfiguration(mode: 'dev' | 'prod', databaseUrl: string) {
   };
 }
 
-/** The values of the kit's configuration keys after validation, including defaults. */
+/** The kit's configuration after validation, with defaults. */
 export type KitConfig = {
   [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<
     ReturnType<typeof kitConfiguration>[Key]

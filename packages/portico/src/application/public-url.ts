@@ -2,12 +2,12 @@ import { z, type ZodType } from 'zod';
 import { basePathProblems } from '../http/base-path.ts';
 import { isLoopback } from '../http/loopback.ts';
 
-/** The error message for a `public_url` that is allowed only in development. */
+/** For a `public_url` that is allowed only in development. */
 export const HTTP_NEEDS_DEV = 'must be https (http is allowed only on loopback with APP_ENV=dev)';
 
 /**
- * The schema of `public_url`, which must be an absolute https origin. With `APP_ENV=dev`, http is
- * also allowed on loopback.
+ * `public_url` must be an absolute https origin. With `APP_ENV=dev`, http is also allowed on
+ * loopback.
  */
 export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
   const hint = 'set it to the origin that people use, such as https://app.example.com';
@@ -22,7 +22,7 @@ export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
     });
 }
 
-/** The schema of `base_path`, the path prefix of all endpoints below the origin of `public_url`. */
+/** `base_path`: the path prefix of all endpoints below the origin of `public_url`. */
 export const basePathSchema: ZodType<string> = z
   .string({ error: 'must be a path such as /auth, or empty' })
   .superRefine((value, context) => {

@@ -14,7 +14,6 @@ function leadsSomewhere(href: string): boolean {
 const MESSAGE = 'must be an https URL, or a path such as /terms';
 const link = z.string({ error: MESSAGE }).refine(leadsSomewhere, MESSAGE);
 
-/** The schema of the section `sign_in_links`. */
 export const signInLinksSchema = z.strictObject(
   { forgot_password: link.optional(), terms: link.optional() },
   { error: 'must be an object { forgot_password, terms }' },

@@ -13,8 +13,8 @@ export interface Application {
   /** The absolute path of the application's folder. */
   readonly directory: string;
   /**
-   * The absolute path of the storage folder: the variable `STORAGE_DIR`, or `storage` in the
-   * application's folder.
+   * The absolute path of the storage folder: `STORAGE_DIR`, or `storage` in the application's
+   * folder.
    */
   readonly storageDirectory: string;
   /**
@@ -23,7 +23,7 @@ export interface Application {
   readonly env: Environment;
   /** `dev` or `prod`, from the variable `APP_ENV`. Default: `prod`. */
   readonly mode: 'dev' | 'prod';
-  /** The validated configuration, including default values. Each plugin reads its own section. */
+  /** The validated configuration with defaults. Each plugin reads its own section. */
   readonly config: ConfigMap;
   /**
    * The origin of `public_url`, for example `https://app.example.com`. The issuer is this origin
@@ -32,38 +32,35 @@ export interface Application {
   readonly publicUrl: string;
   /**
    * The setting `base_path`: empty, or a path such as `/auth`. The plugins' endpoints and the kit's
-   * pages are below it, but not the application's own routes. With `base_path_stripped`, a proxy
-   * removes the base path from requests, so browsers see all routes below it.
+   * pages are below it. The application's own routes are not. With `base_path_stripped`, a proxy
+   * removes it from requests, so browsers see all routes below it.
    */
   readonly basePath: string;
   /** The open database: the one at `database_url`, or the application's own. */
   readonly database: OpenedDatabase;
   /**
-   * The limits for Portico's own connections to a database server, from `database_pool_size` and
+   * The limits of Portico's connections to a database server, from `database_pool_size` and
    * `database_connection_lifetime`. Null if Portico opens no such connections.
    */
   readonly pool: { readonly size: number; readonly lifetime: number } | null;
   /** Returns all migrations of the application and its plugins, sorted by name. */
   migrations(): Promise<readonly MigrationState[]>;
   /**
-   * Returns the SQL of all missing migrations, so that you can apply them with another tool.
-   * Returns an empty string if none is missing. Changes nothing.
+   * Returns the SQL of all missing migrations for another tool, or an empty string. Changes
+   * nothing.
    */
   printMigrations(): Promise<string>;
   /**
-   * Applies the missing migrations and returns their names. If `only` is set, applies only
-   * migrations whose names it accepts. Calls `onStep` before each migration.
+   * Applies the missing migrations that `only` accepts, and returns their names. Calls `onStep`
+   * before each migration.
    */
   migrate(
     only?: (name: string) => boolean,
     onStep?: (step: BegunStep) => void,
   ): Promise<readonly string[]>;
-  /** The hasher for client secrets. Account providers use a separate hasher with its own queue. */
+  /** The hasher for client secrets. Account providers use a separate one with its own queue. */
   readonly passwordHasher: PasswordHasher;
-  /**
-   * The views. Portico looks for a view first in the application, then in the plugins, and then in
-   * the kit.
-   */
+  /** The views. The application's come first, then the plugins', then the kit's. */
   readonly views: Views;
   /** Chooses the language of pages for each request. */
   readonly speaking: Speaking;
@@ -75,67 +72,56 @@ export interface Application {
   readonly log: Log;
   /** Receives the measurements of plugins. Null if the application does not use telemetry. */
   readonly telemetry: Telemetry | null;
-  /**
-   * Objects that plugins share, by name. For example, `oauth_server` contains the authorization
-   * server.
-   */
+  /** Objects that plugins share, by name. `oauth_server` contains the authorization server. */
   readonly services: Map<string, unknown>;
   /**
    * Adds a route. Throws if another route has the same name. With the kit, also throws if another
-   * route has the same path and method. Call this method only while the application registers its
-   * parts.
+   * route has the same path and method. Call it only while the application registers its parts.
    */
   route(route: Route): void;
   /**
-   * Adds a middleware around the application's own routes. Call this method only while the
-   * application registers its parts.
+   * Adds a middleware around the application's own routes. Call it only while the application
+   * registers its parts.
    */
   middleware(middleware: Middleware): void;
   /**
-   * Returns the path of a named route, as browsers request it. Replaces the path's placeholders
-   * with percent-encoded values. Throws if there is no route with this name, or if a placeholder
-   * has no value.
+   * Returns the path of a named route, as browsers request it, with percent-encoded values for the
+   * placeholders. Throws if there is no such route, or if a placeholder has no value.
    */
   path(name: string, parameters?: RouteParameters): string;
-  /** Whether a route with this name exists. */
+  /** Returns true if a route with this name exists. */
   hasRoute(name: string): boolean;
   /**
    * Answers a request. In an application of the kit, all requests pass through this method. If
-   * Portico is mounted into an application, only the doctor calls it, for routes of plugins.
+   * Portico is mounted, only the doctor calls it, for routes of plugins.
    */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /**
-   * Returns the client's address for the current request, or null if it is unknown. By default,
-   * this is the address of the connection. With `trusted_proxies`, it is the address that the
-   * trusted proxies report in `X-Forwarded-For`. Throws outside a request, and if Portico is
-   * mounted into an application.
+   * Returns the client's address for the current request, or null. This is the address of the
+   * connection. With `trusted_proxies`, it is the address that they report in `X-Forwarded-For`.
+   * Throws outside a request, and if Portico is mounted.
    */
   clientAddress(): string | null;
-  /** Adds work to run when the application closes, before the database and the log are closed. */
+  /** Adds work for when the application closes, before the database and the log are closed. */
   onClose(work: () => Promise<void>): void;
   /**
    * Runs the work from `onClose`, and then closes the database and the log. With the kit, first
-   * waits at most ten seconds for running requests to finish. If some of the work fails, completes
-   * the rest, and then rejects.
+   * waits at most ten seconds for running requests. If some of the work fails, completes the rest
+   * and then rejects.
    */
   close(): Promise<void>;
   /**
-   * Returns the host methods that the framework provides. Null if Portico is mounted into an
-   * application. `signIn` is the path of the sign-in page, or the name of its route.
+   * Returns the host methods of the framework. Null if Portico is mounted. `signIn` is the path of
+   * the sign-in page, or the name of its route.
    */
   readonly host: ((signIn: string) => FrameworkHost) | null;
 }
 
 /** The events of an application, by name. */
 export interface Events {
-  /**
-   * Adds a listener for an event. A listener for one of the two host hooks can return a new
-   * response.
-   */
+  /** Adds a listener. A listener of a host hook can return a new response. */
   on(event: string, listener: (payload: never) => unknown): void;
-  /**
-   * Calls the listeners in order. If a listener fails, logs the error and calls the next listener.
-   */
+  /** Calls the listeners in order. If one fails, logs the error and calls the next. */
   emit(event: string, payload: unknown): Promise<void>;
 }
 
@@ -145,15 +131,15 @@ export interface Connection {
   readonly address: string | null;
   /**
    * The request target exactly as the client sent it. A URL parser changes dot segments and
-   * backslashes, so only this value shows whether the path really matches a route. Default: the
-   * path of the request's URL.
+   * backslashes, so only this value shows if the path matches a route. Default: the path of the
+   * request's URL.
    */
   readonly target?: string;
 }
 
 /**
- * The host methods that a framework provides for accounts and browsers. The plugin `oauthServer()`
- * adds the others, for example with the application's log and views.
+ * A framework's host methods for accounts and browsers. The plugin `oauthServer()` adds the others,
+ * for example the application's log and views.
  */
 export type FrameworkHost = Pick<
   CompleteHost,
