@@ -3,8 +3,7 @@ import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 
-// The reason that the doctor gives when it skips a check of named routes. Only applications that
-// use `@portico/kit` have named routes.
+// Only applications of `@portico/kit` have named routes.
 
 const NO_ROUTES = 'the application has no named routes';
 const ADD_ONLINE = '. To check that requests to this URL reach this server, add --online';
@@ -29,8 +28,7 @@ export function examineLoginRoute({
 }
 
 /**
- * Returns the path of the application's sign-in page. Returns null if there is no such page, for
- * example because the route does not exist in the kit.
+ * Returns the path of the sign-in page, or null, for example if the kit does not have the route.
  */
 function findLogin({ host }: AuthorizationServer): string | null {
   try {

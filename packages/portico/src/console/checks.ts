@@ -2,19 +2,19 @@ import { failing, type Finding, type Log } from '@portico/sql';
 
 export { failing, ok, skipped, warning, type Finding } from '@portico/sql';
 
-/** A finding of the doctor, with the part of the server that the finding is about. */
+/** A finding of the doctor, with the examined part. */
 export interface Check extends Finding {
   /** The name of the examined part, such as `schema`. */
   readonly part: string;
 }
 
-/** Whether none of the checks has failed. */
+/** Returns true if no check has failed. */
 export function isHealthy(checks: readonly Check[]): boolean {
   return checks.every(({ outcome }) => outcome !== 'failing');
 }
 
 /**
- * Examines a part of the server. Adds the part's name to each finding that has no part yet. If the
+ * Examines a part of the server, and adds the part's name to findings without one. If the
  * examination throws, logs the details and returns a failing check.
  */
 export async function check(

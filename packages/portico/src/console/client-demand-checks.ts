@@ -4,9 +4,9 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Finds active clients that cannot get tokens because they require a feature that is turned off.
- * Skips clients with a security profile, because another check examines them. Skips document
- * clients, because Portico fetches their documents again before use.
+ * Finds active clients that cannot get tokens, because they require a feature that is off. Another
+ * check examines clients with a security profile. Document clients are skipped, because their
+ * documents are fetched again before use.
  */
 export async function examineClientDemands({
   application,

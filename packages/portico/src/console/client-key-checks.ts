@@ -5,9 +5,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks the clients that authenticate with their own keys, but fetches no keys that clients
- * publish at a URL. Returns an empty list if there are no such clients, or if a migration is
- * missing.
+ * Checks the clients with their own keys, without fetching keys. Returns nothing if there are none,
+ * or if a migration is missing.
  */
 export async function examineClientKeys({
   application,
@@ -39,10 +38,7 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
   );
 }
 
-/**
- * Fetches and checks the keys that clients publish at a URL. Returns an empty list if no client
- * publishes keys, or if the server does not accept client keys.
- */
+/** Fetches and checks the keys that clients publish at a URL. */
 export async function examinePublishedKeys(server: Subject['server']): Promise<readonly Finding[]> {
   if (!server.takesKeys) return [];
   const publishing = (await clientsWithKeys(server)).filter(({ keys }) => keys?.jwksUri !== null);
@@ -53,10 +49,7 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
   ];
 }
 
-/**
- * Returns the active clients that authenticate with their own keys. Skips document clients, because
- * Portico fetches their documents again before use.
- */
+/** Document clients are skipped, because their documents are fetched again before use. */
 function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
   return livingClients(
     server,
@@ -70,7 +63,7 @@ async function wrongKeys(
   clients: readonly Client[],
 ): Promise<Finding | null> {
   const found: string[] = [];
-  // Check one client after another, so that only one request runs at a time.
+  // One request at a time.
   for (const client of clients) {
     const problems = await server.clientKeyProblems(client);
     if (problems.length > 0) found.push(`the keys of ${client.id}: ${problems.join('; ')}`);

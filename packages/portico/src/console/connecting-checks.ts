@@ -7,8 +7,8 @@ import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Returns a text that tells how clients can register without `oauth:client:create`. If clients can
- * register without a token, describes that way. Returns null if clients cannot register now.
+ * Tells how clients can register without `oauth:client:create`, preferably without a token. Returns
+ * null if they cannot register now.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;
@@ -19,7 +19,7 @@ export async function howClientsCome(server: AuthorizationServer): Promise<strin
   return byToken.says;
 }
 
-/** Returns a text with the commands that an operator can run to add clients. */
+/** The commands with which an operator can add clients. */
 export function howToHaveClients({ arrivals }: AuthorizationServer): string {
   const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
   const command = getTokens(arrivals)?.command ?? null;
@@ -27,8 +27,8 @@ export function howToHaveClients({ arrivals }: AuthorizationServer): string {
 }
 
 /**
- * Checks the metadata of each protected API (RFC 9728) that this application publishes. Clients
- * find the URL of this metadata in `WWW-Authenticate` challenges.
+ * Checks the metadata of each protected API that this application publishes (RFC 9728).
+ * `WWW-Authenticate` challenges link to it.
  */
 export async function examineResource(subject: Subject): Promise<readonly Finding[]> {
   const found: Finding[] = [];
@@ -39,8 +39,8 @@ export async function examineResource(subject: Subject): Promise<readonly Findin
 
 /**
  * Checks that clients can fetch the metadata of each API from the public address. Skips APIs whose
- * metadata this process does not serve itself. Without the kit, the application may not have
- * mounted the endpoint for this metadata.
+ * metadata this process does not serve. Without the kit, the application may not have mounted the
+ * endpoint.
  */
 export async function examinePublicResource(
   { application, server }: Subject,
@@ -68,7 +68,7 @@ function getAudiences({ config, resources }: AuthorizationServer): ReadonlySet<s
   return new Set([config.audience, ...resources.map(({ resource }) => resource)]);
 }
 
-/** Returns the URL of an API's metadata. Returns null if the API is not at the server's origin. */
+/** Returns null if the API is not at the server's origin. */
 function getOwnMetadataUrl(audience: string, { origin }: AuthorizationServer): string | null {
   if (!URL.canParse(audience) || new URL(audience).origin !== origin) return null;
   return getMetadataUrl(audience);

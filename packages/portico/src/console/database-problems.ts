@@ -6,7 +6,7 @@ import {
   type Database,
 } from '@portico/sql';
 
-/** A store. If Portico opens its connections from `database_url`, `pool` contains their limits. */
+/** `pool` contains the limits of connections that Portico opens from `database_url`. */
 interface Connected {
   readonly database: Pick<Database, 'dialect'>;
   readonly pool?: object | null;
@@ -20,7 +20,7 @@ interface Refusal {
 
 /**
  * Returns what the operator must correct if the database server refuses the user, the password, the
- * database or a privilege. Returns null for any other error.
+ * database or a privilege. Returns null for other errors.
  */
 export function findRefusal({ database, pool = null }: Connected, error: unknown): Refusal | null {
   if (!(error instanceof Error)) return null;
@@ -36,7 +36,7 @@ export function findRefusal({ database, pool = null }: Connected, error: unknown
       };
 }
 
-/** Does the same as `findRefusal`, but returns a ConfigurationError. */
+/** Like `findRefusal`, but returns a ConfigurationError. */
 export function findConfigurationError(
   connected: Connected,
   error: unknown,
@@ -48,8 +48,8 @@ export function findConfigurationError(
 }
 
 /**
- * Returns a message about a database server that cannot be reached, or about a database file that
- * cannot be used. Returns null for any other error.
+ * Describes a database server that cannot be reached, or a database file that cannot be used.
+ * Returns null for other errors.
  */
 export function describeUnreachable(connected: Connected, error: unknown): string | null {
   const { pool = null } = connected;
@@ -65,8 +65,7 @@ export function describeUnreachable(connected: Connected, error: unknown): strin
 }
 
 /**
- * Returns a message about a database file that cannot be opened, read or written. Returns null for
- * any other error.
+ * Describes a database file that cannot be opened, read or written. Returns null for other errors.
  */
 export function describeFileProblem({ database }: Connected, error: unknown): string | null {
   if (!(error instanceof Error) || !getDialect(database).isAboutFile(error)) return null;

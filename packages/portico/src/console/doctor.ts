@@ -33,9 +33,9 @@ export interface OpenRotation {
 
 /** The report that `oauth:server:doctor` prints with `--json`. */
 export interface DoctorReport {
-  /** Whether no check failed. Warnings and skipped checks are not failures. */
+  /** True if no check failed. Warnings and skipped checks are not failures. */
   readonly healthy: boolean;
-  /** The checks of all parts, in the order in which the parts were examined. */
+  /** In the order of the examinations. */
   readonly checks: readonly Check[];
   /** The clients whose previous secret still works after a rotation. */
   readonly open_rotations: readonly OpenRotation[];
@@ -43,9 +43,9 @@ export interface DoctorReport {
 
 /** Options for the doctor. */
 export interface ExaminationOptions {
-  /** Whether to also send requests to the server's public address. Defaults to false. */
+  /** Set it to true to also send requests to the server's public address. Defaults to false. */
   readonly online?: boolean;
-  /** How many seconds to wait for each response from the server's public address. Defaults to 5. */
+  /** How many seconds to wait for each response from the public address. Defaults to 5. */
   readonly patience?: number;
 }
 
@@ -55,9 +55,9 @@ type Examination = (
 ) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
 /**
- * The doctor examines the store first, then APPLICATION, then SERVER, then PUBLISHED. The
- * examinations that features add run after APPLICATION or after SERVER, except those of registered
- * clients, which are part of `clients` in SERVER.
+ * The doctor examines the store, then APPLICATION, SERVER and PUBLISHED. The examinations of
+ * features run after APPLICATION or SERVER. Those of registered clients are part of `clients` in
+ * SERVER.
  */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
@@ -98,7 +98,7 @@ async function examineClientsOfFeatures({
   return found;
 }
 
-/** Examines the server. The public function `examine` loads this file and calls this function. */
+/** The public function `examine` loads this file and calls this function. */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,
@@ -149,10 +149,7 @@ export async function examine(
   return { healthy: isHealthy(checks), checks, open_rotations: await openRotations(server) };
 }
 
-/**
- * Returns the clients whose previous secret still works after a rotation. Returns an empty list if
- * the clients cannot be read, because the schema check reports this problem.
- */
+/** Returns an empty list if the clients cannot be read. The schema check reports this. */
 async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
   const now = server.clock();
   const rotating = await livingClients(

@@ -6,8 +6,8 @@ import type { Subject } from './subject.ts';
 type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 
 /**
- * Returns the examinations for the type of database in use. If one of them throws, the doctor
- * reports it as skipped, because the store may not be a real database server.
+ * The examinations for this type of database. The store may not be a real database server, so an
+ * error counts as skipped.
  */
 export async function engineExaminations(
   database: ExaminedApplication['database'],

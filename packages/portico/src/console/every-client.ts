@@ -2,12 +2,12 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import { clientPages } from '../clients/listing.ts';
 import type { Client } from '../store/client.ts';
 
-/** Yields all clients of the server, ordered by id. Keeps only one page in memory. */
+/** Yields all clients, ordered by id. Keeps only one page in memory. */
 export async function* everyClient({ clients }: AuthorizationServer): AsyncGenerator<Client, void> {
   for await (const { items } of clientPages(clients)) yield* items;
 }
 
-/** Returns the clients that are not revoked and that `applies` accepts, oldest first. */
+/** Returns the active clients that `applies` accepts, oldest first. */
 export async function livingClients(
   server: AuthorizationServer,
   applies: (client: Client) => boolean,

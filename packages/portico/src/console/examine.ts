@@ -4,8 +4,8 @@ import type { ExaminedApplication } from '../examination.ts';
 
 /**
  * Examines every part of a configured server without changing anything. If a part cannot be
- * examined, its check fails or is skipped. Without `online`, does not examine the running process
- * or the proxies in front of it.
+ * examined, its check fails or is skipped. Only `online` examines the running process and the
+ * proxies in front of it.
  *
  * @example
  * const { healthy, checks } = await examine(application, server, { online: true });
@@ -15,7 +15,6 @@ export async function examine(
   server: AuthorizationServer,
   options: ExaminationOptions = {},
 ): Promise<DoctorReport> {
-  // Load the examinations only here, because an application that serves requests may never need
-  // them.
+  // An application that serves requests may never need the examinations, so load them here.
   return (await import('./doctor.ts')).examine(application, server, options);
 }

@@ -4,21 +4,20 @@ import type { IncomingMessage } from 'node:http';
 import type { FetchedDocument } from '../examination.ts';
 import { failing, type Finding } from './checks.ts';
 
-/** The maximum size of a fetched document, in bytes. */
+/** In bytes. */
 const LONGEST_DOCUMENT = 1024 * 1024;
 
-/** Fetches JSON documents for the doctor. */
 export class DocumentFetcher {
   readonly #patience: number;
 
-  /** `patience` is how many seconds to wait for each response. */
+  /** `patience` is in seconds. */
   constructor(patience: number) {
     this.#patience = patience;
   }
 
   /**
-   * Fetches a JSON document without following redirects. Accepts only the HTTP statuses in
-   * `statuses`. If the request fails or the response is not such a document, returns a finding.
+   * Fetches a JSON document without redirects. Accepts only the HTTP statuses in `statuses`.
+   * Returns a finding if this fails.
    */
   async fetch(
     url: string,
@@ -34,7 +33,7 @@ export class DocumentFetcher {
       });
       return await readDocument(url, response, statuses);
     } catch (error) {
-      // If the time ends while the body arrives, Node reports that the connection was closed.
+      // If the time ends while the body arrives, Node reports a closed connection.
       const fault = signal.aborted
         ? tooSlow(new URL(url), this.#patience)
         : unreachable(new URL(url), error);

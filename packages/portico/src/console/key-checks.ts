@@ -5,16 +5,16 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The age at which the doctor advises the operator to rotate a signing key, in milliseconds. NIST
- * SP 800-57 recommends using a private signing key for at most one to three years.
+ * The age at which the doctor advises a rotation, in milliseconds. NIST SP 800-57 recommends at
+ * most one to three years for a private signing key.
  */
 const OLD = 366 * 86_400_000;
 /** How far a key's time may be ahead of this machine's clock, in milliseconds. */
 const AHEAD = 86_400_000;
 
 /**
- * Reports staged keys, even unreadable ones, keys that were created while a clock was ahead, and
- * keys that an operator must rotate or can remove. Returns an empty list if there are no such keys.
+ * Reports staged keys (also unreadable ones), keys from a clock that was ahead, and keys that an
+ * operator must rotate or can remove.
  */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
   const keys = await server.keys.list();
@@ -29,8 +29,8 @@ export async function examineRotation({ server }: Subject): Promise<readonly Fin
 }
 
 /**
- * Finds staged keys that this process cannot read and therefore does not publish. Other processes
- * will later sign with these keys.
+ * Finds staged keys that this process cannot read and so does not publish. Other processes will
+ * sign with them.
  */
 async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
   const names = (await files.names()).filter(isStagedFile);
@@ -55,8 +55,8 @@ function staged(keys: readonly KeyDescription[]): readonly Finding[] {
 }
 
 /**
- * Finds keys that a machine created while its clock was ahead, so that their time is in the future.
- * Until that time, a rotation neither replaces such a key nor creates another one.
+ * Finds keys from a machine whose clock was ahead. Until their time, a rotation neither replaces
+ * such a key nor creates another.
  */
 function ahead(keys: readonly KeyDescription[], now: number): readonly Finding[] {
   return keys.flatMap(({ kid, algorithm, state, createdAt, signsFrom, file }) => {

@@ -1,12 +1,12 @@
 import type { ConsoleContext } from '../application/console-context.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 
-/** The name under which `app.services` contains the AuthorizationServer. */
+/** `app.services` contains the AuthorizationServer under this name. */
 export const OAUTH_SERVER = 'oauth_server';
 
 /**
- * Returns the authorization server of an application that has been started. Throws if the
- * application does not use the plugin.
+ * Returns the authorization server of a started application. Throws if the application does not use
+ * the plugin.
  *
  * @example
  * const server = authorizationServerOf(await startApplication(definition));
@@ -23,8 +23,8 @@ export function authorizationServerOf(application: {
 }
 
 /**
- * Returns the authorization server for a console command. Stops the server's outbox, because the
- * command must not deliver messages, even if it sends a request to the application.
+ * Returns the server for a console command. The command must not deliver messages, even if it sends
+ * a request to the application, so this stops the outbox.
  */
 export async function openServer(context: ConsoleContext): Promise<AuthorizationServer> {
   const server = authorizationServerOf(await context.application());

@@ -6,9 +6,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks that the server and its clients meet their security profile. Returns an empty list if
- * neither the server nor a client has a profile. If the clients cannot be read, the schema check
- * reports that problem.
+ * Checks that the server and its clients meet their security profile. Returns nothing if there is
+ * no profile. The schema check reports clients that cannot be read.
  */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
   const { profiles } = server;
@@ -45,10 +44,7 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
   ];
 }
 
-/**
- * Returns a finding if no signing key uses an algorithm that the security profile allows for ID
- * tokens.
- */
+/** Returns a finding if no signing key has an algorithm that the profile allows for ID tokens. */
 async function missingKey(
   { config, keys }: AuthorizationServer,
   { idTokenAlgorithms: algorithms }: SecurityProfile,

@@ -15,8 +15,8 @@ import { DocumentFetcher } from './fetch-document.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Sends requests to the server's public address, as a client would. Checks whether these requests
- * reach this installation. If they do, also checks what the process receives.
+ * Sends requests to the server's public address, as a client would. Checks that they reach this
+ * installation, and then what the process receives.
  */
 export async function examinePublicAddress(
   subject: Subject,
@@ -85,8 +85,8 @@ async function examineIssuer(
 }
 
 /**
- * Adds advice about the setting `base_path_stripped`. If this setting is wrong, no request to the
- * public address reaches the server.
+ * Adds advice about `base_path_stripped`. With a wrong value, no request to the public address
+ * reaches the server.
  */
 function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Finding): Finding {
   if (basePath === '' || fault.remedy === null) return fault;
@@ -98,8 +98,8 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
 }
 
 /**
- * Checks the metadata URL in which the issuer's path comes after the well-known part (RFC 8414
- * section 3.1). A proxy forwards requests for this URL only if it is configured to do so.
+ * Checks the metadata URL with the issuer's path after the well-known part (RFC 8414 section 3.1).
+ * A proxy must be configured to forward it.
  */
 async function examineInFront(
   server: AuthorizationServer,
@@ -117,7 +117,7 @@ async function examineInFront(
   );
 }
 
-/** A key in the published key set. An RSA key has `n`, and an elliptic-curve key has `x`. */
+/** A published key. An RSA key has `n`, and an elliptic-curve key has `x`. */
 interface PublishedKey {
   readonly kid?: unknown;
   readonly n?: unknown;
@@ -160,9 +160,8 @@ async function examineKeySet(
 // --- what reaches the process --------------------------------------------------------------------
 
 /**
- * The client address that the doctor forges in an `X-Forwarded-For` header. An attacker can send
- * such a header to hide their own address. The forged address is reserved for documentation (RFC
- * 5737), so no machine uses it.
+ * The forged client address in `X-Forwarded-For`, which an attacker can send to hide their own. It
+ * is reserved for documentation (RFC 5737), so no machine uses it.
  */
 const MADE_UP = '192.0.2.123';
 
@@ -170,8 +169,7 @@ async function examineRoundTrip(
   server: AuthorizationServer,
   documents: DocumentFetcher,
 ): Promise<Finding> {
-  // Prefer an RS256 key, because processes that run an older release accept only RS256 keys for
-  // this request.
+  // Processes of an older release accept only RS256 keys for this request.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
   if (key === undefined) {
@@ -182,7 +180,7 @@ async function examineRoundTrip(
     );
   }
   const question = askRoundTrip(key, server.issuer, Date.now());
-  // Add a unique query. Otherwise, a cache that ignores request headers could respond.
+  // Without a unique query, a cache that ignores request headers could respond.
   const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;
   const asked = await documents.fetch(url, {
     [ROUND_TRIP_HEADER]: question.header,
@@ -203,8 +201,8 @@ async function examineRoundTrip(
 }
 
 /**
- * Combines the findings about the address, the host and the scheme. The worst finding determines
- * the outcome. `from` is the local address from which this process sent the request.
+ * Combines the findings about the address, the host and the scheme. The worst one determines the
+ * outcome. `from` is the local address of the request.
  */
 function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
   const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
@@ -243,8 +241,7 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
 }
 
 /**
- * A proxy on the same machine as the caller has the same address as the caller, so the doctor
- * cannot tell them apart.
+ * A proxy on the caller's machine has the caller's address, so the doctor cannot tell them apart.
  */
 const UNCERTAIN = ', which could also be the address of an untrusted proxy on the same machine';
 
@@ -257,8 +254,8 @@ const LET_APPEND =
   '$proxy_add_x_forwarded_for)';
 
 /**
- * Checks whether the process sees the correct client address. Each proxy appends the address of its
- * caller to `X-Forwarded-For`. So all entries after the forged entry come from proxies.
+ * Checks that the process sees the correct client address. Each proxy appends its caller's address
+ * to `X-Forwarded-For`, so all entries after the forged one come from proxies.
  */
 function judgeAddress(
   { address: reported, forwardedFor }: SeenRequest,
@@ -279,8 +276,8 @@ function judgeAddress(
     "of trusted proxies (Express: app.set('trust proxy', …)) and return its address from " +
     'clientAddress of the ' +
     'host contract';
-  // If no proxy appended an entry, there is either no proxy, or a proxy that appends nothing. The
-  // advice covers both cases.
+  // Without an appended entry, there is no proxy, or one that appends nothing. The advice covers
+  // both.
   const remedy =
     appended.length > 0
       ? number

@@ -6,9 +6,9 @@ import type { OpenRotation } from './doctor.ts';
 import { findSection } from './sections.ts';
 
 /**
- * Returns the checks to report if the application cannot start because of its configuration or a
- * message file. A problem in a message file has the file's path instead of a configuration key.
- * Returns null for any other error.
+ * Returns the checks if the application cannot start because of its configuration or a message
+ * file. A message file's problem has the file's path instead of a key. Returns null for other
+ * errors.
  */
 export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;
@@ -22,8 +22,8 @@ export function configurationChecks(error: unknown): readonly Check[] | null {
 }
 
 /**
- * Prints the doctor's report as JSON, or as text followed by `lines`. If any check fails, the
- * command ends with exit code 1.
+ * Prints the doctor's report as JSON, or as text followed by `lines`. If a check fails, the command
+ * ends with exit code 1.
  */
 export function printReport(
   context: ConsoleContext,
@@ -38,8 +38,8 @@ export function printReport(
 }
 
 /**
- * Returns the last line of the report, with the number of warnings. Returns no line if a check
- * fails, because the command reports the failure when it ends.
+ * Returns the last line of the report, with the number of warnings. If a check fails, the command
+ * reports it when it ends, so there is no line.
  */
 function closing(checks: readonly Check[]): readonly string[] {
   if (!isHealthy(checks)) return [];
@@ -48,10 +48,7 @@ function closing(checks: readonly Check[]): readonly string[] {
   return [`No check fails. Warnings: ${warnings}.`];
 }
 
-/**
- * Formats each check as a line of text, followed by what the operator should do and a link to more
- * information.
- */
+/** Formats each check as a line, with what to do and a link to more information. */
 function describeChecks(checks: readonly Check[]): readonly string[] {
   const width = Math.max(...checks.map(({ part }) => part.length));
   const indent = ' '.repeat(width + 11);

@@ -1,4 +1,3 @@
-/** The documentation page for each part of the report. */
 const SECTIONS: Readonly<Record<string, string>> = {
   configuration: 'docs/configuration.md',
   messages: 'docs/pages.md#words-of-your-own',
@@ -48,10 +47,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   'directory chatgpt': 'docs/chatgpt-and-directories.md',
 };
 
-/**
- * Returns the documentation page about a part of the report, as in the table in
- * docs/troubleshooting.md. Returns null if there is no page about this part.
- */
+/** As in the table in docs/troubleshooting.md. Returns null if no page is about this part. */
 export function findSection(part: string): string | null {
   return SECTIONS[part] ?? null;
 }

@@ -14,7 +14,7 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks whether the store responds and accepts writes. Other checks find out why a store does not
+ * Checks that the store responds and accepts writes. Other checks find the reason if it does not
  * accept writes.
  */
 export async function examineStore({
@@ -25,8 +25,7 @@ export async function examineStore({
     await database.execute('SELECT 1');
     const { schema = null } = database;
     const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
-    // The doctor cannot test a write if the tables do not exist yet. The schema check reports
-    // missing tables.
+    // Without tables, the doctor cannot test a write. The schema check reports missing tables.
     if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
     const problem = await writeProblem(database);
     return problem === null ? ok(`${answers} and accepts writes`) : [ok(answers), problem];
@@ -44,19 +43,13 @@ export async function examineStore({
   }
 }
 
-/**
- * Returns the reason why the database is not ready, or null if it finds none. Call this function
- * after a statement has failed.
- */
+/** Call it after a statement has failed. Returns why the database is not ready, or null. */
 async function unready(database: Subject['application']['database']): Promise<Finding | null> {
   const examinations = await getDialect(database).examinations();
   return examinations.findUnready(database);
 }
 
-/**
- * Checks whether the database accepts writes. If it does not, the server cannot issue tokens,
- * although the database responds.
- */
+/** A database can respond but accept no writes. The server then cannot issue tokens. */
 async function writeProblem(database: Subject['application']['database']): Promise<Finding | null> {
   try {
     await writeNothing(database);
@@ -82,7 +75,7 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
 
 export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
   const { keys, config } = server;
-  // Check the owner before reading the keys. A wrong owner explains why the keys cannot be read.
+  // A wrong owner explains why keys cannot be read, so check the owner first.
   const foreign = await foreignKeys(new KeyFiles(config.key_path, server.keys.algorithms));
   if (foreign !== null) return foreign;
   const all = await keys.all();
@@ -130,16 +123,15 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
 }
 
 /**
- * Finds keys that a command created when it ran as root, and whose owner was not changed
- * afterwards. Root can read these keys but the server cannot, so this check compares the owners.
+ * Finds keys that a command created as root without a change of the owner. Root can read them but
+ * the server cannot, so compare the owners.
  */
 async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
-  // On Windows, files do not have an owner with a numeric id.
+  // On Windows, files have no owner with a numeric id.
   if (process.platform === 'win32') return null;
   const { directory } = files;
   const { owner, foreign } = await files.owners().catch(() => ({ owner: null, foreign: [] }));
-  // If root owns the directory, its keys are also allowed to belong to the user that runs the
-  // server.
+  // The keys in root's directory may also belong to the user that runs the server.
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const named = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
@@ -152,9 +144,9 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
 }
 
 /**
- * Finds a key directory that belongs to root, inside a directory of another user. Commands of
- * earlier releases created such directories when they ran as root, and did not change the owner.
- * Root can read the keys, so reading them does not reveal the problem.
+ * Finds a key directory of root inside a directory of another user. Commands of earlier releases
+ * created such directories as root. Root can read the keys, so reading them does not reveal the
+ * problem.
  */
 async function directoryOfRoot(directory: string): Promise<Finding | null> {
   if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;
@@ -176,8 +168,8 @@ async function directoryOfRoot(directory: string): Promise<Finding | null> {
 const quoted = (file: string) => `'${file.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * Returns the clients that can request ID tokens although the server has no key for their
- * algorithm. Returns an empty list if the clients cannot be read.
+ * Clients that can request ID tokens although the server has no key for their algorithm. Empty if
+ * the clients cannot be read.
  */
 function clientsWithoutKey(
   server: Subject['server'],
@@ -185,7 +177,7 @@ function clientsWithoutKey(
 ): Promise<readonly Client[]> {
   return livingClients(
     server,
-    // Skip document clients. Their owners must correct the documents, and the server fetches them
+    // The owners of document clients must correct their documents, and the server fetches them
     // again before use.
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
@@ -195,9 +187,7 @@ function clientsWithoutKey(
   ).catch((): readonly Client[] => []);
 }
 
-/**
- * Returns the paths that the group or other users can access: the key directory and files in it.
- */
+/** The key directory and files in it that the group or other users can access. */
 async function openToOthers(directory: string): Promise<readonly string[]> {
   // On Windows, the mode bits have no meaning.
   if (process.platform === 'win32') return [];
@@ -214,11 +204,10 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const { passwordHasher } = host;
   const hash = await passwordHasher.hash(secret);
   const right: unknown = await passwordHasher.verify(secret, hash);
-  // Add a character at the start, not at the end. Some hashers ignore the end of a long secret, for
-  // example bcrypt, which uses only the first 72 bytes.
+  // Some hashers ignore the end of a long secret. For example, bcrypt uses only 72 bytes. So add a
+  // character at the start.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
-  // A hasher that is written in JavaScript can return any value. Accept only `true`, as client
-  // authentication does.
+  // A hasher in JavaScript can return any value. Accept only `true`, as client authentication does.
   if (right === true && wrong !== true)
     return ok('accepts a correct secret and refuses a wrong one');
   return failing(

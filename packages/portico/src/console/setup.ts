@@ -9,24 +9,20 @@ import type { ExaminedApplication } from '../examination.ts';
 /** The result of `oauth:server:setup`. */
 export interface SetupReport {
   /**
-   * The key that signs with RS256, or with an algorithm of the server's security profile. `created`
-   * is true if this call created the key.
+   * The key that signs with RS256, or with an algorithm of the server's profile. `created`: this
+   * call created it.
    */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
-  /**
-   * What the server still needs. Each entry tells the operator what to do. Empty if the server is
-   * ready.
-   */
+  /** What the server still needs, and what the operator must do. Empty if the server is ready. */
   readonly missing: readonly string[];
 }
 
 /**
- * Creates the signing key if it does not exist, and reports what else the server needs. You can run
- * this function any number of times.
+ * Creates the signing key if no key exists, and reports what else the server needs. You can call it
+ * any number of times.
  *
- * Throws a KeyRotationError if applications have received ID tokens but no key exists. In that
- * case, the key was lost, and creating a new key would hide the loss. Also rejects if no key exists
- * and the store does not respond.
+ * Throws a KeyRotationError if applications have received ID tokens but no key exists. The key was
+ * lost, and a new one would hide the loss. Rejects if no key exists and the store does not respond.
  *
  * @example
  * const { missing } = await setUpServer(application, server, { by: 'console' });
@@ -70,7 +66,7 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
 }
 
 /**
- * Whether the signing keys were lost: no key exists, although the store contains authorizations
+ * Returns true if the signing keys were lost: no key exists, but the store contains authorizations
  * with the scope `openid`. Rejects if no key exists and the store does not respond.
  */
 export async function hasLostKeys({ keys }: AuthorizationServer): Promise<boolean> {

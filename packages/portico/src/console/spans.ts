@@ -9,14 +9,13 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 604_800,
 };
 
-/** The part of a console context that can end the command with a message. */
 interface Failing {
   fail(message: string): never;
 }
 
 /**
- * Returns the duration in an option, such as `30d`, `12h` or `90`, in seconds. Ends the command if
- * the text is not a duration.
+ * Returns the duration in an option, such as `30d`, `12h` or `90`, in seconds. Ends the command for
+ * any other text.
  */
 export function readSpan(context: Failing, option: string, text: string): number {
   return (
@@ -27,7 +26,7 @@ export function readSpan(context: Failing, option: string, text: string): number
   );
 }
 
-/** Returns the duration in seconds. Returns null if the text is not a duration. */
+/** Returns null if the text is not a duration. */
 export function secondsIn(text: string): number | null {
   const [, digits = '', unit = ''] = /^(\d{1,15})([smhdw]?)$/.exec(text) ?? [];
   return digits === '' ? null : Number(digits) * (UNITS[unit] ?? 1);

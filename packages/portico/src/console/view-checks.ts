@@ -8,15 +8,15 @@ import { AUTHORIZE_PATH, browserPaths } from '../paths.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
-/** The random values that a rendered page must contain. */
+/** A rendered page must contain these random values. */
 interface Secrets {
   readonly requestId: string;
   readonly csrfToken: string;
 }
 
 /**
- * Renders the pages with sample data, to find out whether a view of the host is broken or its form
- * lacks required fields.
+ * Renders the pages with sample data. Finds broken views of the host, and forms without required
+ * fields.
  */
 export async function examineViews({ application, server }: Subject): Promise<Finding> {
   const secrets = { requestId: randomToken(), csrfToken: randomToken() };
@@ -121,9 +121,8 @@ function pathOfApplications({ basePath }: AuthorizationServer): string {
 }
 
 /**
- * Renders these views. Returns the consent page, or an empty text if that view is broken. Also
- * returns a text about the broken views, or null if there are none. Views with the same problem,
- * for example a broken layout, are listed together.
+ * Renders these views. Returns the consent page (empty if it is broken), and a text about broken
+ * views, or null. Views with the same problem, for example a broken layout, are listed together.
  */
 async function renderAll(
   { host }: AuthorizationServer,
@@ -146,7 +145,7 @@ async function renderAll(
   return { html, broken: named.length === 0 ? null : named.join('; ') };
 }
 
-/** Returns the reason why the form on the consent page does not work. Returns null if it works. */
+/** Returns why the form on the consent page does not work, or null. */
 function problemOfForm(
   server: AuthorizationServer,
   consent: string,
@@ -172,7 +171,7 @@ function problemOfForm(
   return null;
 }
 
-/** Whether the consent page shows the hostname of a client that is not verified. */
+/** Returns true if the consent page shows the hostname of an unverified client. */
 async function saysWhoAsks({ host }: AuthorizationServer, data: object): Promise<boolean> {
   const asks = 'unverified.example';
   const unverified: Unverified = {

@@ -40,13 +40,12 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** What an operator can choose when creating a client. */
 export interface ClientChoices {
   readonly demands: readonly DemandDescription[];
   readonly profiles: readonly SecurityProfile[];
-  /** The metadata fields that features add to clients. */
+  /** The metadata fields that features add. */
   readonly fields: readonly MetadataField[];
-  /** The algorithms that can sign the client's ID tokens. */
+  /** The algorithms for the client's ID tokens. */
   readonly algorithms: readonly string[];
 }
 
@@ -74,7 +73,6 @@ export function addClientCreate(choices: ClientChoices): AddCommands {
   };
 }
 
-/** Adds the options that set the client's type and what it may do. */
 function addKindOptions(command: Command): void {
   command
     .option(
@@ -112,7 +110,6 @@ function addKindOptions(command: Command): void {
     );
 }
 
-/** Adds the options for the client's own keys and for the algorithm that signs its ID tokens. */
 function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
   command
     .option(
@@ -144,7 +141,6 @@ function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
     );
 }
 
-/** Adds the options that come from features. */
 function addFeatureOptions(command: Command, { demands, fields, profiles }: ClientChoices): void {
   for (const { option } of demands) command.option(option.flag, option.says);
   addFieldOptions(command, fields, (says) => says, false);

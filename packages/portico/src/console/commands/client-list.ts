@@ -56,15 +56,14 @@ export const addClientList =
       });
   };
 
-/** Formats one client in a list, as JSON or as text. */
 interface Listing {
   readonly json: (client: Client) => Readonly<Record<string, unknown>>;
   readonly text: (client: Client) => string;
 }
 
 /**
- * Returns the functions that format these clients. Of the metadata fields that features add, the
- * list shows only those that a client cannot set itself. `oauth:client:show` shows all fields.
+ * Of the fields that features add, the list shows only those that a client cannot set.
+ * `oauth:client:show` shows all.
  */
 async function listingOf(
   clients: readonly Client[],
@@ -120,9 +119,8 @@ function describe(
 }
 
 /**
- * Returns the client's name for the terminal. If the client may have chosen the name itself, puts
- * it in quotes, and escapes characters that move the terminal's cursor or change the text
- * direction.
+ * A client may have chosen its name. Such a name is in quotes, without characters that move the
+ * terminal's cursor or change the text direction.
  */
 export function getName(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);
@@ -152,10 +150,7 @@ function describeKeys({ keys }: Client): readonly string[] {
   return [`  keys       ${keys.jwksUri ?? 'stored by the server'} (private_key_jwt${algorithm})`];
 }
 
-/**
- * Returns a line about the previous secret if the server still accepts it after a rotation.
- * Otherwise returns an empty list.
- */
+/** Returns a line about the previous secret while it works after a rotation. */
 function describeRotation({ revokedAt, previousSecretExpiresAt }: Client): readonly string[] {
   if (revokedAt !== null) return [];
   if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];

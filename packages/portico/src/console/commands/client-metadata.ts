@@ -4,7 +4,7 @@ import type { ShownClient } from '../../clients/describing.ts';
 
 /**
  * Returns the client's data for `--json`: the fields of RFC 7591 section 2 and some of Portico's
- * own fields.
+ * own.
  */
 export function clientMetadata(
   client: ShownClient['client'],
@@ -17,8 +17,7 @@ export function clientMetadata(
     redirect_uris: client.redirectUris,
     scope: client.scopes.join(' '),
     grant_types: client.grants,
-    // If the algorithm is RS256, omit the field, because a missing field means RS256 (OpenID
-    // Connect Dynamic Client Registration section 2).
+    // A missing field means RS256 (OpenID Connect Dynamic Client Registration section 2).
     ...(client.idTokenSignedResponseAlg === 'RS256'
       ? {}
       : { id_token_signed_response_alg: client.idTokenSignedResponseAlg }),

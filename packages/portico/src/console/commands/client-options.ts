@@ -12,23 +12,17 @@ import { RegistrationError } from '../../errors.ts';
 
 /** Reads the options that several client commands share. */
 
-/** Collects the values of an option that can be repeated. */
+/** For an option that can be repeated. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 
-/**
- * Collects the values of an option that can be repeated. Each value can be a list, separated by
- * commas or spaces.
- */
+/** For an option that can be repeated. Commas or spaces separate several values in one. */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
 }
 
-/**
- * Prints a warning for each scheme in `--allow-scheme`, because such a scheme makes attacks
- * possible.
- */
+/** A scheme in `--allow-scheme` makes attacks possible, so each one causes a warning. */
 export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
   for (const scheme of schemes) {
     context.note(
@@ -41,9 +35,8 @@ export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[
 }
 
 /**
- * Returns the logo in the option `--logo`. If the value is a URL, returns the URL, and the server
- * fetches the logo later. Otherwise reads the file. Throws a RegistrationError if the file cannot
- * be read.
+ * Returns the logo in `--logo`. The server fetches a URL later. Throws a RegistrationError if a
+ * file cannot be read.
  */
 export async function namedLogo(
   logo: string | undefined,
@@ -64,10 +57,7 @@ type NamedKeys = Pick<
   'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg' | 'workload'
 >;
 
-/**
- * Reads the options `--jwks` and `--jwks-alg`. Throws a RegistrationError if the key file cannot be
- * read.
- */
+/** Reads `--jwks` and `--jwks-alg`. Throws a RegistrationError if the key file cannot be read. */
 export async function namedKeys({
   jwks,
   jwksAlg,
@@ -90,10 +80,7 @@ export async function namedKeys({
   }
 }
 
-/**
- * Reads the options `--workload` and `--subject`. Throws a RegistrationError if only one of them is
- * present.
- */
+/** Reads `--workload` and `--subject`. Throws a RegistrationError if only one is present. */
 export async function namedWorkload({
   workload: issuer,
   subject,
@@ -107,14 +94,13 @@ export async function namedWorkload({
   return { workload: { issuer, subject } };
 }
 
-/** Joins names with commas and "or", for example `RS256, ES256 or EdDSA`. */
+/** For example `RS256, ES256 or EdDSA`. */
 export function joinAlternatives(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
 }
 
 /**
- * Returns the name that commander uses for an option, for example `allowScheme` for
- * `--allow-scheme <scheme>`.
+ * Returns commander's name for an option, for example `allowScheme` for `--allow-scheme <scheme>`.
  */
 export function optionName(flag: string): string {
   const [name = ''] = flag.slice(2).split(' ');
@@ -122,8 +108,8 @@ export function optionName(flag: string): string {
 }
 
 /**
- * Adds options for the metadata fields that features add. `says` extends the help text of every
- * option that takes a value. If `canUnmark` is true, every flag also gets a `--no-…` option.
+ * Adds options for the fields of features. `says` extends the help text of options with a value.
+ * With `canUnmark`, every flag also gets a `--no-…` option.
  */
 export function addFieldOptions(
   command: Command,
@@ -141,8 +127,8 @@ export function addFieldOptions(
 }
 
 /**
- * Reads the options for the metadata fields that features add. Ignores empty values, so an option
- * with one empty value results in an empty list.
+ * Reads the options for the fields of features. Ignores empty values, so one empty value means an
+ * empty list.
  */
 export function namedFields(
   fields: readonly MetadataField[],

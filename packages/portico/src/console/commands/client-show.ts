@@ -28,10 +28,7 @@ export const addClientShow =
       });
   };
 
-/**
- * Returns the client's data for `--json`: the fields of RFC 7591 section 2, and Portico's own
- * fields.
- */
+/** Returns the client's data for `--json`: the fields of RFC 7591 section 2, and Portico's own. */
 function json(
   shown: ShownClient,
   demands: readonly ClientDemand[],
@@ -96,10 +93,7 @@ function time(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/**
- * Returns a text that says when the client was last used. The server records this time only for
- * clients that no operator registered.
- */
+/** The server records the last use only for clients that no operator registered. */
 function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
   if (registeredBy === 'operator')
     return 'not recorded for applications that an operator registered';
@@ -127,10 +121,7 @@ function provesItself({ client, secret }: ShownClient): string {
     : `${own}; the previous secret is accepted until ${time(until)}`;
 }
 
-/**
- * Returns a text that describes a key. The key id is in quotes, because the client may have chosen
- * it.
- */
+/** The client may have chosen the key id, so it is in quotes. */
 function describeKey({ kid, kty, alg, thumbprint }: DescribedKey): string {
   return (
     `${kid === null ? 'without a kid' : quotedPublic(kid)}, ` +

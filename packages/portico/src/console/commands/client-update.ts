@@ -65,7 +65,6 @@ export const addClientUpdate =
       .action((clientId: string, options: Options) => update(context, fields, clientId, options));
   };
 
-/** Adds the options that change the client's name and what it may do. */
 function addAccessOptions(command: Command): void {
   command
     .option('--name <name>', 'the name that people will see')
@@ -107,7 +106,6 @@ function addAccessOptions(command: Command): void {
     );
 }
 
-/** Adds the options that change the client's keys, website and logo. */
 function addOtherOptions(command: Command): void {
   command
     .option(
@@ -156,8 +154,8 @@ async function update(
 }
 
 /**
- * Returns the changes for `Clients.update` that are in the options, except new keys, a new logo,
- * and the fields that features add.
+ * Returns the changes in the options for `Clients.update`, without new keys, a new logo, and the
+ * fields of features.
  */
 function named(options: Options): ClientChanges {
   const { site, removeSite, removeLogo, allowScheme } = options;
@@ -182,10 +180,7 @@ function describe([name, { before, after }]: [string, FieldChange]): string {
   return `  ${name}: ${shown(before)} → ${shown(after)}`;
 }
 
-/**
- * Returns a value as text. Puts each string in quotes, because clients choose some of the strings,
- * for example key ids.
- */
+/** Clients choose some of the strings, for example key ids, so strings are in quotes. */
 function shown(value: FieldChange['before']): string {
   if (value === null || value.length === 0) return 'none';
   const values: readonly string[] = typeof value === 'string' ? [value] : value;

@@ -1,15 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import type { ConsoleContext } from '../../application/console-context.ts';
 
-/** The options of a command that asks for confirmation. */
 export interface Confirmation {
   readonly yes?: boolean;
   readonly json?: boolean;
 }
 
 /**
- * Asks the operator to type `yes` on the terminal. Any other answer ends the command. If there is
- * no terminal, the command requires `--yes`.
+ * Asks the operator to type `yes`. Any other answer ends the command. Without a terminal, the
+ * command requires `--yes`.
  */
 export async function requireYes(
   context: ConsoleContext,

@@ -43,10 +43,7 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
   addOutbox,
 ];
 
-/**
- * Adds all commands of the plugin. They are in a separate file, so that an application that only
- * serves requests does not load them.
- */
+/** A separate file, so an application that only serves requests does not load the commands. */
 export function addServerCommands(choices: ClientChoices): AddCommands {
   return (program, context) => {
     for (const add of commandsOf(choices)) add(program, context);

@@ -20,7 +20,6 @@ export const addKeysList: AddCommands = (program, context) => {
     });
 };
 
-/** Returns the data about a key that `--json` prints. */
 export function keyRow(key: KeyDescription) {
   const { kid, algorithm, state, createdAt, signsFrom, retiredAt, removableAt, file } = key;
   return {
@@ -63,10 +62,7 @@ function describeKey(key: KeyDescription): string {
   ].join('\n');
 }
 
-/**
- * Returns the id of a key for the terminal. Puts an unusual id in quotes, because a key file that
- * was created by hand can have any id.
- */
+/** A key file that was created by hand can have any id. An unusual id is in quotes. */
 export function shownKid(kid: string): string {
   return /^[\w.~-]{1,100}$/.test(kid) ? kid : quoted(kid);
 }

@@ -2,15 +2,13 @@ import type { PersonReference } from '../../person.ts';
 import { secondsIn } from '../spans.ts';
 import type { ConsoleContext } from '../../application/console-context.ts';
 
-/** The options of the list commands that print their results in pages. */
+/** For list commands that print pages. */
 export interface PageOptions {
   readonly limit?: string;
   readonly after?: string;
 }
 
-/**
- * Reads the page options. Does not validate them, because the method that returns the page does.
- */
+/** The method that returns the page validates these options. */
 export function readPage({ limit, after }: PageOptions): {
   readonly limit?: number;
   readonly after?: string;
@@ -33,8 +31,8 @@ export function readPerson(context: ConsoleContext, words: readonly string[]): P
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
- * Reads an age or a point in time from an option such as `--since`. Returns the time in
- * milliseconds since 1970. A date without a time means the start of that day in UTC.
+ * Reads an age or a point in time from an option such as `--since`. Returns milliseconds since
+ * 1970. A date means the start of that day in UTC.
  */
 export function readTime(
   context: ConsoleContext,
@@ -42,7 +40,7 @@ export function readTime(
   text: string,
   now: number,
 ): number {
-  // Reject a number without a unit, because it could mean seconds or days.
+  // A number without a unit could mean seconds or days.
   const ago = /\d$/.test(text) ? null : secondsIn(text);
   if (ago !== null) return now - ago * 1000;
   const time = DATE.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
@@ -53,7 +51,7 @@ export function readTime(
   );
 }
 
-/** Whether the day exists. JavaScript reads 31 February as 3 March. */
+/** JavaScript reads 31 February as 3 March. */
 function isDay(text: string): boolean {
   const time = Date.parse(text);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

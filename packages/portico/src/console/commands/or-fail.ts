@@ -4,8 +4,8 @@ import { AccessError, RegistrationError } from '../../errors.ts';
 import { KeyRotationError } from '../../keys/signing-key.ts';
 
 /**
- * Returns the result of an operation. If it fails with an error of these classes, prints the reason
- * on one line and ends the command.
+ * Returns the result of an operation. For an error of these classes, prints the reason on one line
+ * and ends the command.
  */
 export async function orFail<T>(
   context: ConsoleContext,
@@ -21,5 +21,5 @@ export async function orFail<T>(
   }
 }
 
-/** The expected errors, whose message tells the operator what to do. */
+/** The messages of these errors tell the operator what to do. */
 const KNOWN = [RegistrationError, AccessError, KeyRotationError, OutOfRangeError];

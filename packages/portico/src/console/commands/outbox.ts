@@ -104,7 +104,6 @@ const addOutboxDiscard: AddCommands = (program, context) => {
     });
 };
 
-/** Adds the commands that list, retry and discard outgoing messages. */
 export const addOutbox: AddCommands = (program, context) => {
   for (const add of [addOutboxList, addOutboxRetry, addOutboxDiscard]) add(program, context);
 };
@@ -114,7 +113,7 @@ async function open(context: ConsoleContext): Promise<Outbox> {
   return outbox.isOn ? outbox : context.fail('No feature that sends messages is turned on');
 }
 
-/** Returns which messages the operator selected. Ends the command if the operator selected none. */
+/** Ends the command if the operator selected no messages. */
 function select(
   context: ConsoleContext,
   id: string | undefined,

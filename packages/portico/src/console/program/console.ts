@@ -20,30 +20,29 @@ import { findDefinition, NO_APPLICATION } from './find-application.ts';
 import { withProgress } from './progress.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
-/** Where a console command runs, and where it writes its output. */
+/** Where a console command runs and writes. */
 export interface ConsoleIo {
   /** The current folder of the command. */
   readonly cwd: string;
   /** Receives the data that the command prints. */
   readonly stdout: (text: string) => void;
-  /** Receives all text that is meant for the operator. */
+  /** Receives all text for the operator. */
   readonly stderr: (text: string) => void;
   /**
-   * Returns the width of the terminal that `stderr` writes to, in columns. Returns null if `stderr`
-   * is not a terminal. If this function is missing, `stderr` is not a terminal.
+   * Returns the width of the terminal of `stderr`, in columns. Returns null, or is missing, if
+   * `stderr` is not a terminal.
    */
   readonly columns?: () => number | null;
 }
 
 /**
- * Runs one console command for the application in the current folder, and returns the exit code.
- * Rejects if the application's code has a syntax error whose stack contains no file or line. Only
- * Node can print the file and line of this error, when the process exits.
+ * Runs one command for the application in the current folder, and returns the exit code. Rejects
+ * for a syntax error in the application whose stack contains no file or line. Only Node can print
+ * these, when the process exits.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {
-    // `--version` must also work if there is no application, or if the application cannot be
-    // loaded.
+    // `--version` also works without an application, or with one that cannot be loaded.
     io.stdout(`${version()}\n`);
     return 0;
   }
@@ -78,17 +77,14 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     try {
       await application?.close();
     } finally {
-      // The servers of the command have stopped. Remove this application's environment variables,
-      // so that the next application in this process does not use them.
+      // The servers of the command have stopped. The next application in this process must not use
+      // this application's environment variables.
       takeEnvironmentBack();
     }
   }
 }
 
-/**
- * Whether the command is a doctor command with `--json`. Such a command prints a report even if the
- * application cannot be loaded.
- */
+/** A doctor command with `--json` prints a report even if the application cannot be loaded. */
 function asksForReport(argv: readonly string[]): boolean {
   return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
 }
@@ -130,10 +126,7 @@ function createProgram(io: ConsoleIo): Command {
     .exitOverride();
 }
 
-/**
- * Returns the versions of Portico and Node. The relative path to package.json is the same from the
- * sources and from `dist`.
- */
+/** The relative path to package.json is the same from the sources and from `dist`. */
 function version(): string {
   const manifest = path.join(import.meta.dirname, '..', '..', '..', 'package.json');
   const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as {
@@ -162,9 +155,8 @@ async function addCommands(
 }
 
 /**
- * Escapes characters in JSON that move the terminal's cursor, are invisible, or change the text
- * direction. The data may come from anyone, so it may contain such characters. The escaped JSON has
- * the same value.
+ * Escapes characters that move the terminal's cursor, are invisible, or change the text direction.
+ * The data may come from anyone. The escaped JSON has the same value.
  */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
@@ -198,8 +190,8 @@ function createContext(
 }
 
 /**
- * Whether the error is a JavaScript syntax error whose stack contains no file or line. Only Node
- * prints the file and line of such an error, when it exits.
+ * Returns true for a syntax error whose stack contains no file or line. Only Node prints these,
+ * when it exits.
  */
 function isPlaceless(error: unknown): boolean {
   const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';
@@ -229,8 +221,7 @@ async function reportError(
 }
 
 /**
- * Returns the error message for the operator. `migrates` is true if the command itself applies the
- * schema.
+ * Returns the error message for the operator. `migrates`: the command itself applies the schema.
  */
 async function describeFailure(
   error: unknown,
@@ -240,7 +231,7 @@ async function describeFailure(
   if (application !== null && error instanceof Error) {
     const refused = findConfigurationError(application, error);
     if (refused !== null) return describeProblems(refused);
-    // Ask the database again, because an error from another server can look the same.
+    // An error from another server can look the same, so ask the database again.
     let unreachable: string | null = null;
     const isPending = await isSchemaPending(application, (line) => {
       unreachable = line;

@@ -14,23 +14,20 @@ export const NO_APPLICATION =
   'file in package.json: "portico": { "app": "path/to/app.ts" }';
 
 /**
- * The names of the files that can define the application. If a folder contains both portico.config
- * and app, the console uses portico.config.
+ * These files can define the application. portico.config has priority over app in the same folder.
  */
 const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => `portico.config.${ending}`);
 const APPLICATION_FILES = ['app.ts', 'app.mts', 'app.js', 'app.mjs', 'app.cjs'] as const;
 
-/** The console's current folder, and the function that writes to the operator. */
 interface Caller {
   readonly cwd: string;
   readonly stderr: (text: string) => void;
 }
 
 /**
- * Returns the definition of the application, or null if no file defines one. The definition comes
- * from the file in `--app` or `--config`, from a file with a known name, or from the file that the
- * nearest package.json names. First adds the variables in the application's `.env` to the
- * environment of the process.
+ * Returns the definition of the application, or null. It comes from `--app` or `--config`, from a
+ * file with a known name, or from the file that the nearest package.json names. First adds the
+ * variables in the application's `.env` to the process.
  */
 export async function findDefinition(
   argv: readonly string[],
@@ -58,18 +55,12 @@ export async function findDefinition(
   return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
 }
 
-/**
- * Removes `directory` if its value is undefined. The value is undefined after bundling, because
- * bundlers replace `import.meta.dirname` with undefined.
- */
+/** Bundlers replace `import.meta.dirname` with undefined. Such a `directory` is removed. */
 function withoutUndefined({ directory, ...others }: ApplicationDefinition): ApplicationDefinition {
   return directory === undefined ? others : { directory, ...others };
 }
 
-/**
- * Returns the default export of a module. In compiled CommonJS, it is nested in another default
- * export.
- */
+/** In compiled CommonJS, the default export is nested in another one. */
 function getDefaultExport({ default: exported }: { readonly default?: unknown }): unknown {
   if (typeof exported !== 'object' || exported === null || !('default' in exported))
     return exported;
@@ -77,8 +68,8 @@ function getDefaultExport({ default: exported }: { readonly default?: unknown })
 }
 
 /**
- * Loads the file that defines the application. If loading fails, prints the file's name before the
- * error, unless it is a configuration error.
+ * Loads the file that defines the application. If this fails, prints the file's name first, except
+ * for a configuration error.
  */
 async function load(
   file: string,
@@ -123,8 +114,8 @@ function isTakenForCommonJs(error: unknown): boolean {
 }
 
 /**
- * Reads the value of `--app` or `--config`. Commander cannot read these options, because the
- * application that adds the commands has not been loaded yet.
+ * Reads `--app` or `--config`. Commander cannot read them, because the application that adds the
+ * commands is not loaded yet.
  */
 function namedApplication(argv: readonly string[]): string | null {
   for (const [index, argument] of argv.entries()) {
@@ -145,8 +136,8 @@ function readCommand(argv: readonly string[]): string | undefined {
 }
 
 /**
- * The file that defines the application, and the application's folder. If the definition contains
- * `directory`, it replaces this folder.
+ * The file that defines the application, and its folder. `directory` in the definition replaces the
+ * folder.
  */
 interface Found {
   readonly file: string;
@@ -169,9 +160,9 @@ function findApplication(cwd: string): Found | null {
 }
 
 /**
- * Returns the file together with the application's folder. Searches for this folder upward from the
- * file. It is the first folder that contains a package.json or is the current folder, because
- * servers start there too. If there is no such folder, it is the file's own folder.
+ * Returns the file with the application's folder. This is the first folder upward from the file
+ * that has a package.json or is the current folder, where servers start too. Otherwise, it is the
+ * file's own folder.
  */
 function inItsFolder(file: string, cwd: string): Found {
   const own = path.dirname(file);
@@ -187,7 +178,6 @@ function firstIn(folder: string, names: readonly string[]): string | undefined {
 
 const hasManifest = (folder: string) => existsSync(path.join(folder, 'package.json'));
 
-/** Returns the application file that the package.json in this folder names. */
 function manifestApplication(folder: string): string | undefined {
   if (!hasManifest(folder)) return undefined;
   const manifest = readFileSync(path.join(folder, 'package.json'), 'utf8');

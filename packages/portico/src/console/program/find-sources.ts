@@ -3,18 +3,12 @@ import * as modules from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The extensions to try if an import has no extension, and for the index file of a folder. */
+/** For an import without an extension, and for the index file of a folder. */
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
-/**
- * The TypeScript extension to try for each JavaScript extension, if the JavaScript file does not
- * exist.
- */
+/** The TypeScript extension to try if a JavaScript file does not exist. */
 const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'];
-/**
- * Matches an import of a file in a package, if the import has no file extension, for example
- * `next/headers`.
- */
+/** Matches an import of a package's file without an extension, for example `next/headers`. */
 const IN_PACKAGE = /^(?:@[^/.]+\/)?[^@/.][^/]*\/[^.]*[^./]$/;
 
 /** The URL of an empty module. */
@@ -23,22 +17,22 @@ const NOTHING = 'data:text/javascript,';
 let found = false;
 
 /**
- * Makes Node resolve the imports of the application's own files as compilers and bundlers do.
- * Affects only imports that Node cannot resolve itself, and imports of `server-only`.
+ * Makes Node resolve the imports of the application's files as compilers and bundlers do. Affects
+ * only imports that Node cannot resolve, and imports of `server-only`.
  *
  * - An import may omit the extension, or use the `.js` extension of the compiled file.
  * - An import may use the `paths` in tsconfig.json.
- * - An import of a file in a package may also omit the extension.
+ * - An import of a package's file may also omit the extension.
  */
 export function findTypeScript(): void {
   if (found) return;
   found = true;
-  // Bun does not have these hooks, because it resolves such imports itself.
+  // Bun resolves such imports itself and does not have these hooks.
   const { registerHooks } = modules as Partial<typeof modules>;
   registerHooks?.({
     resolve(specifier, context, nextResolve) {
       // Frameworks import `server-only` to keep a file out of browser code. In Node, this package
-      // throws an error or does not exist, so replace it with an empty module.
+      // throws or does not exist, so replace it with an empty module.
       if (specifier === 'server-only')
         return { url: NOTHING, format: 'module', shortCircuit: true };
       try {
@@ -51,7 +45,7 @@ export function findTypeScript(): void {
         const file = findSource(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
         // Packages without `exports` can be imported file by file. For example, Auth.js imports
-        // `next/headers`. Try such a file with the extension `.js`.
+        // `next/headers`. Try the extension `.js`.
         if (!IN_PACKAGE.test(specifier)) throw error;
         try {
           return nextResolve(`${specifier}.js`, context);
@@ -64,8 +58,8 @@ export function findTypeScript(): void {
 }
 
 /**
- * Returns the application's file for this import, or undefined if no file matches. Returns
- * undefined for imports from files in node_modules, because only Node resolves them.
+ * Returns the application's file for this import, or undefined. Only Node resolves imports from
+ * files in node_modules.
  */
 function findSource(specifier: string, parent: string): string | undefined {
   if (parent.split(path.sep).includes('node_modules')) return undefined;
@@ -94,10 +88,7 @@ function isFile(file: string): boolean {
 
 type Paths = Readonly<Record<string, readonly string[]>>;
 
-/**
- * Returns the files that this import can refer to, according to `paths` in the nearest
- * tsconfig.json.
- */
+/** The files that this import can mean, according to `paths` in the nearest tsconfig.json. */
 function aliased(specifier: string, folder: string): readonly string[] {
   const file = path.join(folder, 'tsconfig.json');
   if (!existsSync(file)) {
@@ -139,7 +130,7 @@ function listPaths(file: string): { readonly paths?: Paths; readonly from: strin
   return inherited === undefined ? { from: folder } : listPaths(inherited);
 }
 
-/** Reads a JSON file that may contain comments and trailing commas. */
+/** The file may contain comments and trailing commas. */
 function readJson(file: string): unknown {
   const text = readFileSync(file, 'utf8');
   const string = '"(?:\\\\.|[^"\\\\])*"';

@@ -3,10 +3,9 @@ import type { Application } from '../../application/started-application.ts';
 import { describeUnreachable, findConfigurationError } from '../database-problems.ts';
 
 /**
- * Whether a database migration is missing. Returns false if the applied migrations cannot be read.
- * If the reason is that the database server cannot be reached or the database file cannot be used,
- * also calls `warn`. Throws a ConfigurationError for a permanent problem, for example a driver that
- * is too old or a wrong password.
+ * Returns true if a migration is missing, and false if the applied ones cannot be read. Calls
+ * `warn` if the database server cannot be reached or the database file cannot be used. Throws a
+ * ConfigurationError for a permanent problem, for example an old driver or a wrong password.
  */
 export async function isSchemaPending(
   application: Application,
@@ -23,6 +22,6 @@ export async function isSchemaPending(
   return pendingSteps(steps).length > 0;
 }
 
-/** The error message of a command that needs the database schema, if a migration is missing. */
+/** For a command that needs the schema if a migration is missing. */
 export const SCHEMA_PENDING =
   'Some database migrations are not applied. Run npx portico db:migrate up';

@@ -3,22 +3,22 @@ import type { Timer } from '@portico/sql';
 import type { ReportProgress } from '../../application/console-context.ts';
 
 /**
- * The minimum time between two progress messages, in milliseconds: `terminal` for updates on a
- * terminal, `lines` for lines in other output.
+ * The minimum time between two progress messages, in milliseconds: on a terminal, and for lines in
+ * other output.
  */
 const BETWEEN = { terminal: 100, lines: 5000 } as const;
-/** How often to update the elapsed time if the work reports no progress, in milliseconds. */
+/** How often the elapsed time is updated without a report, in milliseconds. */
 const TICK = 1000;
-/** The escape sequence that moves the cursor to the start of the line and clears the line. */
+/** Moves the cursor to the start of the line and clears the line. */
 const EMPTY_LINE = '\r\u{1b}[2K';
 
 /**
  * Runs work that takes long, and shows its progress. On a terminal, updates a single line, and
- * clears it when the work ends or fails. Without a terminal, prints a new line every five seconds,
- * and for each report with `atOnce`. So short work prints nothing, unless it uses `atOnce`.
+ * clears it at the end. Elsewhere, prints a new line every five seconds, and for each report with
+ * `atOnce`. Short work without `atOnce` prints nothing.
  *
  * `what` describes the work, for example `Removing expired rows`. `write` writes to standard error.
- * `columns` is the width of the terminal, or null if there is no terminal.
+ * `columns` is the width of the terminal, or null.
  */
 export async function withProgress<T>(
   what: string,
@@ -54,8 +54,7 @@ function startProgress(
     const now = timer.now();
     shownAt = now;
     const text = `${what}${state === '' ? '' : `: ${state}`} (${Math.floor((now - startedAt) / 1000)} s)`;
-    // Shorten the line to the width of the terminal, because a line that wraps cannot be
-    // overwritten.
+    // A line that wraps cannot be overwritten, so shorten it to the width of the terminal.
     write(
       columns === null ? `${text}\n` : `${EMPTY_LINE}${text.slice(0, Math.max(columns - 1, 1))}`,
     );

@@ -1,13 +1,14 @@
 import type { ConsoleIo } from './console.ts';
 
 /**
- * Runs one console command for the application in `io.cwd`, and returns the exit code: 0 if the
- * command succeeds, otherwise 1. `argv` contains the arguments after `portico`. Rejects if the
- * application's code has a syntax error whose stack contains no file or line. Only Node can print
- * the file and line of this error, when the process exits.
+ * Runs one console command for the application in `io.cwd`, and returns the exit code: 0 if it
+ * succeeds, otherwise 1. `argv` contains the arguments after `portico`.
  *
- * Loads the console's code only when called, because an application that serves requests does not
- * need it.
+ * Rejects for a syntax error in the application whose stack contains no file or line. Only Node can
+ * print these, when the process exits.
+ *
+ * An application that serves requests does not need the console's code, so it is loaded only when
+ * called.
  *
  * @example
  * process.exitCode = await runConsole(['oauth:client:list'], {

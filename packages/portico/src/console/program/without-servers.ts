@@ -3,19 +3,19 @@ import net from 'node:net';
 import { ConsoleError } from '../../application/errors.ts';
 
 /**
- * How long a file may keep loading after it has tried to start a server, in milliseconds. A file
- * that takes longer is probably waiting for its server.
+ * How long a file may keep loading after it tried to start a server, in milliseconds. A slower file
+ * probably waits for its server.
  */
 const PATIENCE = 5000;
 
-/** Stores the function to call when the file starts a server, during loading or later. */
+/** The function to call when the file starts a server, during loading or later. */
 const loading = new AsyncLocalStorage<(stack: string) => void>();
 let replaced = false;
 
 /**
- * Loads a file without starting the servers in it. A console command must not serve requests, and
- * must not fail because a port is in use. If the file tries to start a server, prints a single
- * note. Rejects with a ConsoleError if the file waits for its server.
+ * Loads a file without starting the servers in it. A console command must not serve requests, or
+ * fail because a port is in use. Prints a single note if the file tries to start a server. Rejects
+ * with a ConsoleError if the file waits for it.
  */
 export async function withoutServers<Module>(
   file: string,
@@ -37,8 +37,7 @@ export async function withoutServers<Module>(
         `the server. ${remedy}\n`,
     );
     timer = setTimeout(giveUp, PATIENCE).unref();
-    // If Node emits `beforeExit` during loading, nothing is left to run, but the file has not been
-    // loaded completely.
+    // `beforeExit` during loading means that nothing is left to run, but the file is not loaded.
     process.once('beforeExit', giveUp);
   }
   try {
@@ -67,10 +66,7 @@ function replaceListen(): void {
   );
 }
 
-/**
- * Returns the first line of the stack that is not in a package, as ` (file:line)`. Returns an empty
- * string if there is no such line.
- */
+/** Returns the first line of the stack outside packages, as ` (file:line)`, or an empty string. */
 function place(stack: string): string {
   const own = stack
     .split('\n')

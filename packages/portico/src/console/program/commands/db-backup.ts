@@ -6,8 +6,8 @@ import type { AddCommands, ConsoleContext } from '../../../application/console-c
 import { toDisk } from '../../../to-disk.ts';
 
 /**
- * Adds the command `db:backup <file>`. It makes a consistent copy of a SQLite database, even while
- * other processes write to the database.
+ * `db:backup <file>` makes a consistent copy of a SQLite database, even while other processes write
+ * to it.
  */
 export const addDbBackup: AddCommands = (program, context) => {
   program
@@ -30,8 +30,8 @@ export const addDbBackup: AddCommands = (program, context) => {
       const target = path.resolve(file);
       if (existsSync(target))
         context.fail(`${file} already exists; choose another name. Nothing was written`);
-      // If the path of the database is wrong, a new, empty file was created there when the database
-      // was opened. A copy of it would look like a backup.
+      // With a wrong path, opening the database created an empty file. A copy of it would look like
+      // a backup.
       if ((await application.migrations()).every(({ appliedAt }) => appliedAt === null))
         context.fail(
           'The database contains no data of Portico, so nothing was copied. Check database_url ' +
@@ -55,8 +55,8 @@ export const addDbBackup: AddCommands = (program, context) => {
 };
 
 /**
- * Creates an empty file that only its owner can read, for SQLite to fill. Fails if the file already
- * exists, because another backup may be writing to it.
+ * Creates an empty file for SQLite that only its owner can read. If the file exists, another backup
+ * may be writing to it, so this fails.
  */
 async function makeOwn(context: ConsoleContext, target: string, named: string): Promise<void> {
   const folder = path.dirname(target);
@@ -81,9 +81,7 @@ function failToWrite(context: ConsoleContext, named: string, error: unknown): ne
   );
 }
 
-/**
- * Copies the database and flushes the copy to disk, because the database engine does not flush it.
- */
+/** The database engine does not flush the copy to disk. */
 async function copy(
   context: ConsoleContext,
   write: () => Promise<unknown>,

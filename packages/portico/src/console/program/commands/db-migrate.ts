@@ -2,8 +2,8 @@ import { Argument } from 'commander';
 import type { AddCommands } from '../../../application/console-context.ts';
 
 /**
- * Adds the commands `db:migrate up`, with the option `--print`, and `db:migrate status`. They apply
- * to all migrations of the application and its plugins.
+ * `db:migrate up`, with the option `--print`, and `db:migrate status`, for all migrations of the
+ * application and its plugins.
  */
 export const addDbMigrate: AddCommands = (program, context) => {
   program
