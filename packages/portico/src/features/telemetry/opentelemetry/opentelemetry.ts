@@ -6,13 +6,13 @@ import { Spans, type OpenSpan } from './spans.ts';
 
 /** Options that control what Portico records and where it sends the data. */
 export interface OpenTelemetryOptions {
-  /** Records metrics. Defaults to true. */
+  /** Whether to record metrics. Defaults to true. */
   readonly metrics?: boolean;
-  /** Records spans. Defaults to true. */
+  /** Whether to record spans. Defaults to true. */
   readonly traces?: boolean;
   /**
-   * The provider that receives the metrics. Defaults to the global provider. Register that one
-   * before you create the server or start the application.
+   * The provider that receives the metrics. Defaults to the global provider, which you must
+   * register before you create the server or start the application.
    */
   readonly meterProvider?: MeterProvider;
   /** The provider that receives the spans. Defaults to the global provider. */
