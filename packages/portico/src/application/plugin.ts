@@ -53,8 +53,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
   ) => FoundBranding;
   /**
    * The plugin's migrations, applied in the order of their names. A function receives the
-   * configuration and returns the migrations that it needs. If the configuration is unknown, the
-   * function receives an empty one.
+   * configuration and returns the migrations that it needs. Without a known configuration, the
+   * function receives an empty one and returns what every configuration needs.
    */
   readonly migrations: readonly Migration[] | ((config: ConfigMap) => readonly Migration[]);
   /** The absolute path of the folder with the plugin's default views, or null if it has none. */
@@ -84,7 +84,7 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   readonly warnings?: (application: Application) => readonly string[];
   /**
-   * Runs the application's `register`, and must call it. A plugin can make functions such as
+   * Runs around the application's `register` and must call it. A plugin can make functions such as
    * `tool()` work inside `register`.
    */
   readonly around?: (application: Application, register: () => Promise<void>) => Promise<void>;

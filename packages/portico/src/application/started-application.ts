@@ -98,8 +98,8 @@ export interface Application {
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /**
    * Returns the client's address for the current request, or null. This is the address of the
-   * connection. With `trusted_proxies`, it is the address that they report in `X-Forwarded-For`.
-   * Throws outside a request, and if Portico is mounted.
+   * connection. With `trusted_proxies`, it is the address that the trusted proxies report in
+   * `X-Forwarded-For`. Throws outside a request, and if Portico is mounted.
    */
   clientAddress(): string | null;
   /** Adds work for when the application closes, before the database and the log are closed. */

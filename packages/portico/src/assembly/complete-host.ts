@@ -9,7 +9,7 @@ import type { SessionEnds } from '../host/session-ends.ts';
 
 /**
  * The defaults for members that a host omits. Portico calls `log`, `renderer` and `passwordHasher`
- * once, when it creates a server. It calls the others in place of the omitted method.
+ * when it creates a server. It calls the others in place of the omitted method.
  */
 export interface HostDefaults {
   log(): Log;

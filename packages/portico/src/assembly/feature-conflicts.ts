@@ -18,9 +18,9 @@ export type Started = Contribution & { readonly feature: Feature };
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if the name or the path of a feature's endpoint is already in use. Its name must begin
- * with `oauth_server_` or the feature's name. The CSRF check skips endpoints by name, so no
- * endpoint may have the name of a route of the application.
+ * Throws if the name of a feature's endpoint is in use, or if Portico or another feature uses its
+ * path. The name must begin with `oauth_server_` or the feature's name. The CSRF check skips
+ * endpoints by name, so no endpoint may have the name of a route of the application.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;

@@ -20,8 +20,8 @@ export interface BindingOffer {
 /** What an error response tells the client about bound tokens. */
 export interface BindingRefusal extends BindingOffer {
   /**
-   * True if the request used the scheme for bound tokens. The response then contains only this
-   * challenge.
+   * True if the request used the scheme for bound tokens. The response then contains only a
+   * challenge with this scheme.
    */
   readonly presented: boolean;
   /**

@@ -91,7 +91,10 @@ export interface ListedMessage {
   readonly state: 'waiting' | 'undelivered';
   /** How many attempts have failed or were postponed. */
   readonly attempts: number;
-  /** Why the last attempt did not deliver the message, or that it has expired. Otherwise null. */
+  /**
+   * Why the last attempt did not deliver the message, or that the message has expired. Otherwise
+   * null.
+   */
   readonly reason: string | null;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;

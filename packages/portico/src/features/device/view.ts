@@ -17,8 +17,8 @@ export interface DeviceView {
   /** The code that the user typed or that the link contains. Empty if there is no code. */
   readonly userCode: string;
   /**
-   * True if the code comes from a link. If so, the user does not type the code but compares it with
-   * the code on the device.
+   * True if the code comes from a link. The user then compares it with the code on the device
+   * instead of typing it.
    */
   readonly isFromLink: boolean;
   /** What is wrong with the code, in the page's language. Null if nothing is wrong. */

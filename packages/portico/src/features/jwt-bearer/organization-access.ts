@@ -83,10 +83,13 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Links a subject to an account, in the tenant that is configured for the issuer.
+   * Links a subject to an account, in the tenant that is configured for the issuer. Throws an
+   * AccessError in these cases:
    *
-   * Throws an AccessError if the account does not exist, the subject is linked to another account,
-   * the issuer may not assert people, or the host has `accountFor`.
+   * - The account does not exist.
+   * - The subject is linked to another account.
+   * - The issuer may not assert people.
+   * - The host has `accountFor`.
    */
   async link(account: LinkedSubject, given: PersonReference, acting?: Acting): Promise<void> {
     const { trustedIssuers, accounts, audit, clock, host } = this.#server;

@@ -62,7 +62,9 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
 /**
  * Returns the resource of the token, or undefined for the default resource (`standard`). `sent` is
  * the request's parameter `resource`.
+ *
  * - If the assertion names no resource, the request may name only the default.
+ * - If the assertion names one, the request may name only that one.
  * - If the assertion names several, the request must choose one of them.
  *
  * Throws a JwsError for a malformed claim, and `invalid_target` if the request breaks a rule.

@@ -79,7 +79,7 @@ export class Reauthentication implements Interaction {
    * must not send a successful response (OpenID Connect Core section 3.1.2.2).
    *
    * The hint must be an ID token of this client. With a forged hint, a client could find out who is
-   * signed in. For `prompt=none`, the remembered consent decides.
+   * signed in. Always true for `prompt=none`: the remembered consent then decides.
    */
   async #isNamed(
     { clientId, further: { id_token_hint: hint } = {}, silent }: AuthorizationRequest,

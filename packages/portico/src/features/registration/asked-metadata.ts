@@ -259,9 +259,9 @@ function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
 }
 
 /**
- * Returns the redirect URIs and the application type. If a native application sends several URIs,
- * skips those whose private-use scheme contains no dot. Any application could claim such a scheme
- * (RFC 8252 section 8.4). Assistants that send such a URI also send others.
+ * Returns the redirect URIs and the application type. If a native application also sends other
+ * URIs, skips those whose private-use scheme contains no dot. Any application could claim such a
+ * scheme (RFC 8252 section 8.4). Assistants that send such a URI also send others.
  */
 function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];

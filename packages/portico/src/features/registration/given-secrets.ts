@@ -87,7 +87,7 @@ export class GivenSecrets {
    * other than the current and the previous one.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
-    // An operator rotates a secret to one that never expires. The client must not undo this
+    // A secret that never expires comes from an operator's rotation. The client must not undo that
     // rotation.
     if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null)
       return false;

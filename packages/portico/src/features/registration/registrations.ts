@@ -124,8 +124,8 @@ export class Registrations {
   }
 
   /**
-   * Returns the client with this registration access token. Otherwise, throws a BearerError, which
-   * does not tell if the client exists.
+   * Returns the client with this registration access token. Otherwise, throws a BearerError. The
+   * error does not tell if the client exists.
    */
   async find(clientId: string, token: string): Promise<Client> {
     const client = await this.#parts.clients.find(clientId);

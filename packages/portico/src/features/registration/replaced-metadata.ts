@@ -4,8 +4,8 @@ import { invalidMetadata, type SentMetadata } from './asked-metadata.ts';
 
 /**
  * Throws if a client changes its redirect URIs after its first use. A user may have allowed it
- * access. Users recognize the client by where it receives responses, which pages show. A server may
- * reject such a change (RFC 7592 section 2.2).
+ * access. Pages show where a client receives responses, and users recognize it by this. A server
+ * may reject such a change (RFC 7592 section 2.2).
  */
 export function requireSamePlaces(client: Client, replaced: Client): void {
   if (client.usedAt === null) return;
@@ -31,9 +31,8 @@ export function redirectUrisReplaced(
 /**
  * Returns the scopes to store. An unverified client gets all scopes (decision 36).
  *
- * A client with keys may have registered with an initial access token and fewer scopes, even if it
- * now has no rights that need such a token. So it gets only scopes that it already has or requests
- * now.
+ * A client with keys may have registered with an initial access token and fewer scopes. It may have
+ * no rights now that need such a token. So it gets only scopes that it already has or requests now.
  */
 export function scopesReplaced(
   client: Client,

@@ -114,8 +114,8 @@ export class PorticoGuard implements CanActivate {
     const run = before?.api === api ? before.run : await this.#lookUp(request, api);
     const scopes = this.#reflector.getAllAndMerge<string[]>(SCOPES, places);
     run(() => {
-      // If challenges link to metadata, a response without a usable token must also name the scope.
-      // `requireScope` then rejects such a request.
+      // If challenges link to metadata, the response to a request without a usable token must name
+      // the scope. `requireScope` then rejects such a request.
       if (scopes.length === 0 || api.resourceMetadataUrl === null) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
