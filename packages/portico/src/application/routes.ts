@@ -17,7 +17,7 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 export interface Route {
   /** The name, such as `api.notes.index`. Use it in `path()` and in `csrf_exempt_routes`. */
   readonly name: string;
-  /** A request with another method gets a 405 response. */
+  /** The methods that the route handles. A request with another method gets a 405 response. */
   readonly methods: readonly HttpMethod[];
   /** Set it if the route answers its methods with 405. `Allow` then does not list them. */
   readonly refusesMethods?: true;

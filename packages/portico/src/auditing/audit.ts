@@ -96,7 +96,7 @@ export type AuditEvent =
    */
   | {
       readonly type: 'signed_out';
-      /** Null if the client is unknown. */
+      /** The client that requested the sign-out. Null if unknown. */
       readonly clientId: string | null;
       readonly person: PersonReference;
       /**
@@ -165,7 +165,10 @@ export type AuditEvent =
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;
-      /** Null means all clients, except those whose access was also ended separately. */
+      /**
+       * The client that organizations may give access again. Null means all clients, except those
+       * whose access was also ended separately.
+       */
       readonly clientId: string | null;
     })
   /**
@@ -259,8 +262,8 @@ export type AuditEvent =
       /** The person for whom the client acted. Null if the client acted for itself. */
       readonly person: PersonReference | null;
       /**
-       * `asked`: the tool first asks the user a question, and the client then calls it again with
-       * the answer.
+       * The result of the call. `asked`: the tool first asks the user a question, and the client
+       * then calls it again with the answer.
        */
       readonly outcome: 'succeeded' | 'failed' | 'asked';
       /** The duration of the call, in milliseconds. */
@@ -307,7 +310,7 @@ export interface AuditedSignIn {
   readonly person: PersonReference | null;
   /** The IP address of the browser, or null if the host does not know it. */
   readonly address: string | null;
-  /** As in the response and the log. Null if unknown. */
+  /** The id of the request, as in the response and the log. Null if unknown. */
   readonly requestId: string | null;
 }
 
@@ -324,8 +327,8 @@ export interface AuditedClient {
 
 export interface FailedClientAuthentication {
   /**
-   * Null if no client has the id that was sent. The sent text could be anything, even a secret, so
-   * it is not included.
+   * The client's id. Null if no client has the id that was sent. The sent text could be anything,
+   * even a secret, so it is not included.
    */
   readonly clientId: string | null;
   /** The IP address of the request, or null if the host does not know it. */

@@ -3,9 +3,9 @@ import type { Administrator, AuditEvent } from './audit.ts';
 
 /** A stored audit event, with its time and information about the request that caused it. */
 export interface AuditRecord {
-  /** It begins with the time, so sorting by id also sorts by time. */
+  /** The id of the event. It begins with the time, so sorting by id also sorts by time. */
   readonly id: string;
-  /** According to the clock of the process, in milliseconds since 1970. */
+  /** The time of the event by the clock of the process, in milliseconds since 1970. */
   readonly at: number;
   /** The event's type. */
   readonly type: AuditEvent['type'];
@@ -35,9 +35,9 @@ export interface AuditRecord {
 
 /** Selects stored events. An event must match all properties that are set. */
 export interface AuditFilter {
-  /** At or after this time, in milliseconds since 1970. */
+  /** Only events at or after this time, in milliseconds since 1970. */
   readonly since?: number;
-  /** Before this time, in milliseconds since 1970. */
+  /** Only events before this time, in milliseconds since 1970. */
   readonly until?: number;
   /** Only events about this client. Like all strings here, the id must match exactly. */
   readonly clientId?: string;

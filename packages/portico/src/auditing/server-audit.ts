@@ -6,7 +6,7 @@ import type { KeptAudit } from './kept-audit.ts';
 export interface AuditSink extends KeptAudit {
   /** True if new events are stored, so `list` can return them. */
   readonly keeps: boolean;
-  /** Null if the feature does not need the events. */
+  /** Receives each event. Null if the feature does not need the events. */
   readonly record: Audit | null;
 }
 

@@ -35,7 +35,7 @@ export interface OpenRotation {
 export interface DoctorReport {
   /** True if no check failed. Warnings and skipped checks are not failures. */
   readonly healthy: boolean;
-  /** In the order of the examinations. */
+  /** The checks, in the order of the examinations. */
   readonly checks: readonly Check[];
   /** The clients whose previous secret still works after a rotation. */
   readonly open_rotations: readonly OpenRotation[];

@@ -3,7 +3,7 @@
  * `Authorization` scheme. Each request must prove that it has the key.
  */
 export interface BindingOffer {
-  /** For example `DPoP`. */
+  /** The `Authorization` scheme for bound tokens, for example `DPoP`. */
   readonly scheme: string;
   /** True if all tokens must be bound. Error responses then contain no Bearer challenge. */
   readonly required: boolean;
@@ -78,8 +78,8 @@ export function bearerChallenge(parameters: Readonly<Record<string, string | nul
 
 function challenge(scheme: string, parameters: Readonly<Record<string, string | null>>): string {
   const written = Object.entries(parameters).flatMap(([name, value]) =>
-    // A quoted string (RFC 9110 section 5.6.4). Setting the header throws if the value contains a
-    // character that headers cannot contain.
+    // Write a quoted string (RFC 9110 section 5.6.4). Setting the header throws if the value
+    // contains a character that headers cannot contain.
     value === null ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
   );
   return `${scheme} ${written.join(', ')}`;

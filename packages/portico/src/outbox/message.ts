@@ -2,7 +2,7 @@ import { quoted } from '../quoting.ts';
 
 /** A message to add to the outbox. */
 export interface NewMessage {
-  /** A feature must list this kind in `Contribution.deliveries`. */
+  /** The kind of message. A feature must list it in `Contribution.deliveries`. */
   readonly kind: string;
   /**
    * The receiver, for example a `client_id`: 1 to 255 characters. It receives its messages of one
@@ -15,7 +15,10 @@ export interface NewMessage {
    * is delivered.
    */
   readonly payload: string;
-  /** In milliseconds since 1970. The outbox does not deliver expired messages. */
+  /**
+   * When the message expires, in milliseconds since 1970. The outbox does not deliver expired
+   * messages.
+   */
   readonly expiresAt: number;
 }
 
@@ -43,7 +46,9 @@ export function messageProblem(
 
 /** A message that is due for delivery. */
 export interface OutboxMessage {
-  /** The same in every attempt, so receivers can recognize duplicates. */
+  /**
+   * The id of the message. It is the same in every attempt, so receivers can recognize duplicates.
+   */
   readonly id: string;
   /** The receiver of the message. */
   readonly receiver: string;

@@ -2,10 +2,10 @@ import type { Database, SqlParameter } from '@portico/sql';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { insertInto, removeWhere, voidOpen, words } from '../../store/sql/statements.ts';
 
-/** `void`: an operator ended the request. */
+/** The user's answer. `void`: an operator ended the request. */
 export type Outcome = 'allowed' | 'denied' | 'void';
 
-/** Times are in milliseconds since 1970. */
+/** A request for access from a device. Times are in milliseconds since 1970. */
 export interface DeviceRequest {
   readonly deviceHash: string;
   readonly userHash: string;
@@ -91,12 +91,12 @@ export class DeviceCodes {
     ]);
   }
 
-  /** Also returns a request that was answered or has expired. */
+  /** Returns the request, even if it was answered or has expired. */
   findByDevice(deviceHash: string): Promise<DeviceRequest | null> {
     return this.#find('device_hash', deviceHash);
   }
 
-  /** Also returns a request that was answered or has expired. */
+  /** Returns the request, even if it was answered or has expired. */
   findByUser(userHash: string): Promise<DeviceRequest | null> {
     return this.#find('user_hash', userHash);
   }

@@ -4,7 +4,7 @@ type Log = AuthorizationServer['host']['log'];
 
 /** A server that can be mounted: an AuthorizationServer or an McpServer. */
 export interface Mountable {
-  /** Each with its path and methods. */
+  /** The endpoints of the server, each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
   /** If the server seems to be mounted below a prefix, the host's log gets a warning. */
   readonly host?: { readonly log: Log };

@@ -29,7 +29,7 @@ export {
 
 /** The options of `PorticoModule`. */
 export interface PorticoOptions {
-  /** In providers, inject it as `AUTHORIZATION_SERVER`. */
+  /** The server. In providers, inject it as `AUTHORIZATION_SERVER`. */
   readonly server: AuthorizationServer;
   /** Other servers to mount, for example an McpServer. */
   readonly more?: readonly Mountable[];
