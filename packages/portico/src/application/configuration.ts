@@ -203,7 +203,7 @@ function isMap(value: ConfigValue): value is ConfigMap {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** For messages, for example `oauth_server:name`. */
+/** Returns a key as messages show it, for example `oauth_server:name`. */
 function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }

@@ -2,7 +2,7 @@ import { z, type ZodType } from 'zod';
 import { basePathProblems } from '../http/base-path.ts';
 import { isLoopback } from '../http/loopback.ts';
 
-/** For a `public_url` that is allowed only in development. */
+/** The message for a `public_url` that is allowed only in development. */
 export const HTTP_NEEDS_DEV = 'must be https (http is allowed only on loopback with APP_ENV=dev)';
 
 /**

@@ -205,7 +205,9 @@ function requirePath(member: string, given: unknown): void {
   );
 }
 
-/** A host in JavaScript may return another type, for example a promise. */
+/**
+ * Throws for another type than a string. A host in JavaScript may return a promise, for example.
+ */
 function requireUrl(member: string, returned: unknown): string {
   if (typeof returned === 'string') return inAscii(returned);
   // A URL object. Frameworks have their own classes, for example Next's NextURL.
@@ -253,7 +255,7 @@ export function withReturn(
 interface Addressed {
   readonly ip?: unknown;
   readonly socket?: { readonly remoteAddress?: unknown };
-  /** In Hono's context, what the runtime adds: on Node, Node's request. */
+  /** What the runtime adds to Hono's context. On Node, this is Node's request. */
   readonly env?: { readonly incoming?: Addressed };
 }
 

@@ -221,7 +221,7 @@ function buildKeys(
   });
 }
 
-/** Null without telemetry. */
+/** Returns null without telemetry. */
 function buildMeasuring(
   { telemetry, database }: ServerParts,
   features: readonly Feature[],

@@ -30,7 +30,7 @@ export class ProtectedApis {
     ]);
   }
 
-  /** Throws if no API with this URL is configured. */
+  /** Returns the API with this URL. Throws if it is not configured. */
   find(url: string): ProtectedApi {
     const found = this.#configured.get(url);
     if (found !== undefined) return found;

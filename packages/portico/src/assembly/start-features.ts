@@ -78,11 +78,13 @@ export interface Contributions extends AuthorizationAdditions {
   readonly sessionEnds: readonly OnSessionEnd[];
   /** Null if ID tokens contain no `sid`. */
   readonly sid: FindSid | null;
-  /** Remove everything that features store about a person. */
+  /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
-  /** End the stored requests that wait for a person's answer. */
+  /** Functions that end the stored requests that wait for a person's answer. */
   readonly endingRequests: readonly EndsRequests[];
-  /** Decide which authorizations are revoked together when an operator revokes one. */
+  /**
+   * Functions that decide which authorizations are revoked together when an operator revokes one.
+   */
   readonly revokedAlso: readonly RevokesAlso[];
   readonly tokenMembers: readonly MakesTokenMembers[];
   readonly metadataValues: MetadataValues;
@@ -122,7 +124,7 @@ export function collectAlgorithms(features: readonly Feature[]): SigningAlgorith
   return new SigningAlgorithms(features.flatMap(({ signingAlgorithms = [] }) => signingAlgorithms));
 }
 
-/** English is built in. */
+/** Returns the languages of the features. English is built in. */
 export function collectCatalogs(features: readonly Feature[]): Catalogs {
   return Object.assign({}, ...features.map(({ messages }) => messages)) as Catalogs;
 }

@@ -301,7 +301,7 @@ export type AuditEvent =
    */
   | (AuditedSignIn & { readonly type: 'sign_in_failed' | 'sign_in_slowed' });
 
-/** It never contains what the person typed. */
+/** The data about a failed sign-in. It never contains what the person typed. */
 export interface AuditedSignIn {
   /**
    * The account with the typed identifier. Null if there is no such account or the provider does

@@ -1,9 +1,9 @@
 import { RecentMap } from '../http/recent-map.ts';
 
 const A_MINUTE = 60_000;
-/** Per minute and authorization. */
+/** The maximum number of events per minute for one authorization. */
 const MOST_EVENTS = 5;
-/** Above this number of authorizations, the one with the oldest event is forgotten. */
+/** The maximum number of authorizations. Above it, the one with the oldest event is forgotten. */
 const MOST = 10_000;
 
 interface Counted {
@@ -31,7 +31,7 @@ export class ReplayEventLimit {
   admits(authorization: string): boolean {
     const now = this.#clock();
     const before = this.#counted.get(authorization);
-    // With the absolute difference, a clock that is set back drops events for at most two minutes.
+    // The difference is absolute. So a clock that is set back drops events for at most two minutes.
     const isOpen = before !== undefined && Math.abs(now - before.since) < A_MINUTE;
     const { since, count } = isOpen ? before : { since: now, count: 0 };
     if (count >= this.#most) return false;

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FetchedDocument } from '../examination.ts';
 import { failing, type Finding } from './checks.ts';
 
-/** In bytes. */
+/** The maximum size of a document, in bytes. */
 const LONGEST_DOCUMENT = 1024 * 1024;
 
 export class DocumentFetcher {

@@ -47,7 +47,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   'directory chatgpt': 'docs/chatgpt-and-directories.md',
 };
 
-/** As in the table in docs/troubleshooting.md. Returns null if no page is about this part. */
+/** Returns the page about a part, as in the table in docs/troubleshooting.md, or null. */
 export function findSection(part: string): string | null {
   return SECTIONS[part] ?? null;
 }

@@ -14,7 +14,7 @@ export interface Visitor {
   readonly request: Request;
 }
 
-/** In characters. 128 bits need 22 base64url characters. */
+/** The minimum length of the secret, in characters. 128 bits need 22 base64url characters. */
 const SHORTEST_SECRET = 22;
 
 /** Reads accounts from the host. An account that may no longer sign in counts as missing. */

@@ -84,7 +84,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   };
 }
 
-/** Never closed, because other code also writes to these streams. */
+/** These streams stay open, because other code also writes to them. */
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 /**

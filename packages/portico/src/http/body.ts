@@ -61,7 +61,7 @@ export async function readBytes<T>(
   return withoutBody('too large');
 }
 
-/** Without this check, an early read by the application would look like a mistake of the client. */
+/** An early read by the application must not look like a mistake of the client. */
 function requireUnread({ bodyUsed }: Request): void {
   if (bodyUsed) throw new BodyTakenError('the request', "the request's body");
 }
@@ -123,7 +123,7 @@ function decode<T>(bytes: Buffer, withoutBody: WithoutBody<T>): string | T {
   }
 }
 
-/** In bytes. */
+/** The maximum number of bytes that are discarded. */
 export const MOST_DISCARDED = 16 * 1024 * 1024;
 
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {

@@ -13,7 +13,7 @@ export type Attempt<T> =
   | { readonly outcome: 'wrong' }
   | {
       readonly outcome: 'slowed';
-      /** In milliseconds. */
+      /** How long the caller must wait, in milliseconds. */
       readonly wait: number;
       /** True for the first rejected attempt since the failures of this key were last forgotten. */
       readonly first: boolean;

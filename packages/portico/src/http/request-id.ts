@@ -13,7 +13,7 @@ const PLAIN_WORD = /^[A-Za-z0-9._-]{1,128}$/;
 const ids = new Note<string>('request id');
 const named = new Note<true>('has its request id');
 
-/** Returns the id of a request, always the same one. */
+/** Returns the id of a request. All calls for the same request return the same id. */
 export function getRequestId(request: Request): string {
   return ids.of(request) ?? requestIdFor(request, request.headers.get(REQUEST_ID_HEADER));
 }

@@ -5,7 +5,7 @@ import { readPath } from './request-target.ts';
 /** The Node message from which a Request was created. */
 export const messages = new Note<IncomingMessage>('incoming');
 
-/** As the client sent them. */
+/** The method and path as the client sent them. */
 export interface RequestLine {
   readonly method: string;
   /** The path of the URL, before a framework changed it. May include the query. */

@@ -5,7 +5,7 @@ import { backoff } from './backoff.ts';
 import type { Deliver, DeliveryResult } from './message.ts';
 import type { OutboxSurroundings } from './surroundings.ts';
 
-/** In milliseconds. */
+/** All times are in milliseconds. */
 const TIMES = {
   /** How often a process looks for messages from other processes. */
   look: 500,
@@ -259,7 +259,7 @@ function isResult(value: unknown): value is DeliveryResult {
   return outcome === 'delivered' || outcome === 'obsolete';
 }
 
-/** As stored: shortened, and without control characters. */
+/** Returns the reason as stored: shortened, and without control characters. */
 function shortened(reason: string): string {
   return reason.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, LONGEST_REASON);
 }

@@ -17,7 +17,9 @@ const MOST_WAITING = 20_000;
 /** How long the outbox tries again after an operator has requested a retry, in milliseconds. */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
-/** Between two log lines about dropped messages for one receiver, in milliseconds. */
+/**
+ * The minimum time between two log lines about dropped messages for one receiver, in milliseconds.
+ */
 const BETWEEN_LINES = 3_600_000;
 const DROPPED =
   'Messages of the kind {kind} for {receiver} are dropped, because 20,000 messages are ' +
@@ -72,7 +74,7 @@ export class Outbox {
       if (problem !== null) throw new OutOfRangeError(problem);
     }
     let dropped = 0;
-    // The same order in every transaction. Otherwise, two transactions could wait for each other.
+    // All transactions use the same order. Otherwise, two of them could wait for each other.
     const ordered = messages.toSorted((one, other) => (place(one) < place(other) ? -1 : 1));
     for (const { kind, receiver, payload, expiresAt } of ordered) {
       const pruneAfter = expiresAt + KEPT_UNDELIVERED;

@@ -6,7 +6,7 @@ export interface OutboxSurroundings {
   readonly database: Database;
   /** True if any feature sends messages. Otherwise, the outbox has no tables. */
   readonly isOn: boolean;
-  /** By kind of message. */
+  /** Returns the delivery functions by kind of message. */
   readonly deliveries: () => Readonly<Record<string, Deliver>>;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;

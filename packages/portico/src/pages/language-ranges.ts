@@ -1,8 +1,11 @@
-/** Further text in `Accept-Language` is ignored. */
+/** The maximum length of `Accept-Language`, in characters. Further text is ignored. */
 const LONGEST = 500;
-/** Further languages in a header or parameter are ignored. */
+/** The maximum number of languages in a header or parameter. Further ones are ignored. */
 const MOST = 20;
-/** Long tags would be slow to look up. RFC 5646 section 4.4.1 requires a limit of at least 35. */
+/**
+ * The maximum length of a tag. Long tags would be slow to look up. RFC 5646 section 4.4.1 requires
+ * a limit of at least 35.
+ */
 const LONGEST_TAG = 100;
 
 /**

@@ -12,7 +12,7 @@ import {
 
 /** The messages in an application's files, and the problems in these files. */
 export interface OwnMessages {
-  /** By language tag. */
+  /** The messages of each language, by tag. */
   readonly languages: ReadonlyMap<string, Catalog>;
   /** The key of a problem is the path of the file. */
   readonly problems: readonly ConfigurationProblem[];

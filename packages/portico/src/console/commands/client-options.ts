@@ -12,12 +12,15 @@ import { RegistrationError } from '../../errors.ts';
 
 /** Reads the options that several client commands share. */
 
-/** For an option that can be repeated. */
+/** Collects the values of an option that can be repeated. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 
-/** For an option that can be repeated. Commas or spaces separate several values in one. */
+/**
+ * Collects the values of an option that can be repeated. Commas or spaces separate several values
+ * in one.
+ */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
 }
@@ -94,7 +97,7 @@ export async function namedWorkload({
   return { workload: { issuer, subject } };
 }
 
-/** For example `RS256, ES256 or EdDSA`. */
+/** Joins names, for example `RS256, ES256 or EdDSA`. */
 export function joinAlternatives(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
 }

@@ -2,7 +2,7 @@ import type { PersonReference } from '../../person.ts';
 import { secondsIn } from '../spans.ts';
 import type { ConsoleContext } from '../../application/console-context.ts';
 
-/** For list commands that print pages. */
+/** The options of list commands that print pages. */
 export interface PageOptions {
   readonly limit?: string;
   readonly after?: string;

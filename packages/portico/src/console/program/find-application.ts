@@ -160,8 +160,8 @@ function findApplication(cwd: string): Found | null {
 }
 
 /**
- * Returns the file with the application's folder. This is the first folder upward from the file
- * that has a package.json or is the current folder, where servers start too. Otherwise, it is the
+ * Returns the file and the application's folder: the first folder upward from the file that has a
+ * package.json. The current folder counts too, because servers start there. Otherwise, it is the
  * file's own folder.
  */
 function inItsFolder(file: string, cwd: string): Found {

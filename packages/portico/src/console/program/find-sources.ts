@@ -3,7 +3,7 @@ import * as modules from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** For an import without an extension, and for the index file of a folder. */
+/** The extensions to try for an import without one, and for the index file of a folder. */
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 /** The TypeScript extension to try if a JavaScript file does not exist. */
 const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };

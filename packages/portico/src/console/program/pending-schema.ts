@@ -22,6 +22,6 @@ export async function isSchemaPending(
   return pendingSteps(steps).length > 0;
 }
 
-/** For a command that needs the schema if a migration is missing. */
+/** The message of a command that needs the schema, if a migration is missing. */
 export const SCHEMA_PENDING =
   'Some database migrations are not applied. Run npx portico db:migrate up';

@@ -17,7 +17,7 @@ import type { PersonReference } from '../../person.ts';
 /** The page where a user sees which applications have access, and can revoke that access. */
 export class ApplicationsPage {
   readonly #server: Server;
-  /** As browsers request it. */
+  /** The path of the page, as browsers request it. */
   readonly #path: string;
   readonly #logoPath: string | null;
 

@@ -14,7 +14,7 @@ declare module '../../store/pruning.ts' {
   }
 }
 
-/** Large, because a single authorization causes several events. */
+/** This number is large, because a single authorization causes several events. */
 const BATCH = 500;
 
 /** Stores audit events and writes them to a stream. */

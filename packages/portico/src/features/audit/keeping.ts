@@ -10,11 +10,11 @@ export interface AuditStore {
   isUnavailable(error: unknown): boolean;
 }
 
-/** Records per statement. */
+/** How many records one statement inserts at most. */
 const LARGEST_BATCH = 64;
 /** How long a request waits for its audit record, in milliseconds. */
 const LONGEST_WAIT = 1000;
-/** Further records are written only to the log. */
+/** The maximum number of waiting records. Further records are written only to the log. */
 const MOST_WAITING = 10_000;
 
 interface Waiting {

@@ -50,8 +50,8 @@ export function createLogoutDelivery(server: Server): Deliver {
       });
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // With `retryAfter`, the limit for the host is reached. All other tokens for this client must
-      // then wait too.
+      // If `retryAfter` is set, the limit for the host is reached. All other tokens for this client
+      // must then wait too.
       const isLimit = error.retryAfter !== null;
       return { outcome: isLimit ? 'failed' : 'postponed', reason: error.message };
     }

@@ -25,7 +25,7 @@ export interface EndedFamilies {
   readonly unused: ReadonlySet<string>;
 }
 
-/** Rows per statement. */
+/** How many rows one statement reads or writes at most. */
 const BATCH = 100;
 /** How long after `createdAt` a running request can store its authorization, in milliseconds. */
 const MAY_BEGIN = 600_000;

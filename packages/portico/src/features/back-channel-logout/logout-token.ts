@@ -2,7 +2,7 @@ import { randomToken } from '../../crypto.ts';
 import { signJwt } from '../../keys/signed-jwt.ts';
 import type { SigningKey } from '../../keys/signing-key.ts';
 
-/** In seconds. Section 4 allows at most two minutes. */
+/** How long a logout token is valid, in seconds. Section 4 allows at most two minutes. */
 const LIFETIME = 120;
 
 export interface LogoutTokenContents {
@@ -12,7 +12,7 @@ export interface LogoutTokenContents {
   readonly subject: string;
   /** The claim `sid`, which identifies the ended session to the client. */
   readonly sid: string;
-  /** In milliseconds since 1970. */
+  /** When the token is issued, in milliseconds since 1970. */
   readonly issuedAt: number;
 }
 

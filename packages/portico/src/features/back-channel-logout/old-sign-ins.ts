@@ -62,8 +62,8 @@ export async function pruneSignIns(database: Database, now: number, limit: numbe
   }));
   const count =
     removed + (await prune(database, 'oauth_sessions', 'session_hash', oldSessions, now));
-  // Others may stay, or another process may remove some, so the number of removed records is not
-  // enough.
+  // Count the records found, not the records removed. Some may stay, and another process may remove
+  // others.
   const more = [oldClients, oldSessions].some(({ length }) => length === limit);
   return { count, more };
 }

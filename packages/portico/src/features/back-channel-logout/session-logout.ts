@@ -18,7 +18,7 @@ import { Sessions, type EndedClient } from './sessions.ts';
 export const LOGOUT = 'back_channel_logout';
 /** How long the server tries to deliver a message, in milliseconds. */
 const DAY = 86_400_000;
-/** The key of the session data in the details of an authorization. */
+/** The details of an authorization contain the session data under this key. */
 const KEPT_AS = 'session';
 
 interface KeptSession {

@@ -15,7 +15,7 @@ const KEPT_ENDED = 3_600_000;
  */
 const REQUEST_ENDED = 600_000;
 
-/** Rows per statement. */
+/** How many rows one statement writes at most. */
 const BATCH = 100;
 
 /** An authorization that begins in one of the host's sessions. */

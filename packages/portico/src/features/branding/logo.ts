@@ -10,7 +10,7 @@ export interface LogoFile {
   readonly version: string;
 }
 
-/** In bytes. */
+/** The maximum size of a logo, in bytes. */
 const LARGEST = 256 * 1024;
 
 /** GIF is not accepted, because logos do not need animation. */

@@ -15,9 +15,9 @@ import { page } from '../../pages/words.ts';
 import { urlRefusal } from './client-urls.ts';
 import { DocumentError, readDocument, readDocumentKeys } from './document.ts';
 
-/** In bytes (section 8.7 of the draft). */
+/** The maximum size of a document, in bytes (section 8.7 of the draft). */
 const LARGEST = 5 * 1024;
-/** The documents that this process remembers. */
+/** How many documents this process remembers. */
 const MOST_REMEMBERED = 100;
 
 interface Known {

@@ -33,7 +33,7 @@ export interface DocumentRules extends KeyRules {
   readonly grantTypes: GrantTypes;
   /** The requirements that a client can set in its document. */
   readonly demands: readonly ClientDemand[];
-  /** For documents that name no algorithm. */
+  /** The algorithm for documents that name none. */
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;

@@ -106,7 +106,7 @@ export class DocumentClientRecords {
   }
 }
 
-/** In the order that `UPDATE` uses. */
+/** Returns the values in the order that `UPDATE` uses. */
 function contentsOf(client: Client): readonly SqlParameter[] {
   return [
     client.name,

@@ -14,7 +14,7 @@ import type { DeviceCodes, DeviceRequest } from './codes.ts';
 export interface OpenRequest {
   readonly request: DeviceRequest;
   readonly client: Client;
-  /** Can be empty. */
+  /** The scopes that this user can allow. The list can be empty. */
   readonly scopes: readonly string[];
 }
 

@@ -12,13 +12,13 @@ export interface DeviceRequest {
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly audience: string | null;
-  /** Null if unknown. */
+  /** The IP address of the request. Null if unknown. */
   readonly address: string | null;
-  /** Empty if unknown. */
+  /** The network of the address. Empty if unknown. */
   readonly network: string;
   readonly begunAt: number;
   readonly expiresAt: number;
-  /** Null while the request waits for the user. */
+  /** The user's answer. Null while the request waits for it. */
   readonly outcome: Outcome | null;
   /**
    * The id of the authorization and the hash of its code. Null unless the user allowed the request.
@@ -195,7 +195,7 @@ const OPEN = 'user_hash = ? AND expires_at > ?';
 const ALLOW = `UPDATE oauth_device_codes SET outcome = 'allowed', family_id = ?, grant_hash = ?
   WHERE ${OPEN} AND outcome IS NULL`;
 
-/** Can run again if its result is lost. */
+/** This statement can run again if its result is lost. */
 const DENY = `UPDATE oauth_device_codes SET outcome = 'denied'
   WHERE ${OPEN} AND (outcome IS NULL OR outcome = 'denied')`;
 

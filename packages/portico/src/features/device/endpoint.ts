@@ -15,16 +15,16 @@ import { requireDeviceClient } from './clients.ts';
 import type { DeviceCodes } from './codes.ts';
 import { newUserCode, shownUserCode } from './user-code.ts';
 
-/** Below `base_path`. */
+/** The path below `base_path`. */
 export const DEVICE_AUTHORIZATION_PATH = '/oauth/device_authorization';
 
-/** In seconds. */
+/** How long both codes are valid, in seconds. */
 const LIFETIME = 600;
-/** Between two polls, in seconds. */
+/** The minimum time between two polls, in seconds. */
 const INTERVAL = 5;
 /** Limits the waiting codes of public clients. Otherwise, anyone could fill the table. */
 const BUDGET = { ofOneNetwork: 100, total: 20_000 } as const;
-/** In seconds. */
+/** When a client should try again after the limit was reached, in seconds. */
 const TRY_AGAIN = 60;
 /** A random user code is rarely in use. */
 const ATTEMPTS = 3;

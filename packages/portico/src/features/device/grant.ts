@@ -107,7 +107,9 @@ class DeviceCodeGrant implements TokenGrant {
     return code;
   }
 
-  /** Returns the scopes that the user still has permissions for. Throws without any. */
+  /**
+   * Returns the scopes that the user still has permissions for. Throws if there are no such scopes.
+   */
   async #held(
     { family }: AuthorizationCode,
     inForce: readonly string[],

@@ -22,7 +22,7 @@ import { deviceQuestion } from './question.ts';
 import { LONGEST_TYPED, readUserCode, shownUserCode } from './user-code.ts';
 import type { DeviceView } from './view.ts';
 
-/** Below `base_path`. */
+/** The path below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
 
 /** The name of this page in error messages. */
@@ -38,7 +38,7 @@ export class VerificationPage {
   readonly #parts: Parts;
   readonly #approvals: Approvals;
   readonly #guesses: Guesses;
-  /** As browsers request it. */
+  /** The path of the page, as browsers request it. */
   readonly #path: string;
 
   constructor(server: Server, parts: Parts, codes: DeviceCodes) {

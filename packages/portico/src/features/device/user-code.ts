@@ -16,7 +16,7 @@ export function newUserCode(): string {
   return `${random.join('')}${checkCharacter(random)}`;
 }
 
-/** As devices and pages show it, for example `BCD-FGH-JKL`. */
+/** Returns the code as devices and pages show it, for example `BCD-FGH-JKL`. */
 export function shownUserCode(code: string): string {
   return (code.match(new RegExp(`.{${GROUP}}`, 'g')) ?? []).join('-');
 }

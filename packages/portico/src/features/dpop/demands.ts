@@ -3,10 +3,10 @@ import type { ClientDemands } from '../../store/client-demands.ts';
 import type { DpopConfig } from './config.ts';
 import { DpopError } from './errors.ts';
 
-/** As in `oauth_server:dpop`. */
+/** The values of `oauth_server:dpop`. */
 export type DpopMode = NonNullable<DpopConfig['dpop']>;
 
-/** As in `oauth_server:scopes`. Each scope can require a bound token. */
+/** The scopes of `oauth_server:scopes`. Each one can require a bound token. */
 export type BindableScopes = Readonly<
   Record<string, string | { readonly dpop?: boolean | undefined }>
 >;

@@ -9,7 +9,7 @@ export interface ProofRequest {
   /** The value of the `DPoP` header, or null. Several headers are joined with commas. */
   readonly proof: string | null;
   readonly method: string;
-  /** The public URL, before a proxy changed it. */
+  /** The public URL that the client requested, before a proxy changed it. */
   readonly url: string;
 }
 

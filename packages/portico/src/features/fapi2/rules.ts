@@ -12,7 +12,7 @@ export interface ProfiledSwitches {
   readonly dpop?: Switch | undefined;
   readonly pushed_authorization_requests?: Switch | undefined;
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
-  /** In seconds. */
+  /** The lifetime of an authorization code, in seconds. */
   readonly code_ttl: number;
   /** The other issuers whose assertions the server accepts. */
   readonly trusted_issuers?: Readonly<Record<string, ProfiledIssuer>> | undefined;
@@ -57,7 +57,7 @@ export interface ProfileRule {
   readonly registration?: (client: ClientMetadata) => string | null;
 }
 
-/** In seconds. */
+/** The maximum lifetime of an authorization code, in seconds. */
 export const LONGEST_CODE = 60;
 /** How far `iat` and `nbf` may be in the future, in seconds. */
 export const LONGEST_AHEAD = 60;

@@ -8,7 +8,7 @@ import type { Words } from '../../pages/words.ts';
  */
 const SUBMIT_SCRIPT = 'document.forms[0].submit();';
 
-/** For the content security policy. */
+/** The hash of the script, for the content security policy. */
 export const SUBMIT_HASH = `sha256-${createHash('sha256').update(SUBMIT_SCRIPT).digest('base64')}`;
 
 const STYLES = `
@@ -20,7 +20,7 @@ const STYLES = `
 
 export interface FormPage {
   readonly words: Words;
-  /** For the page's styles. */
+  /** The nonce for the page's styles. */
   readonly nonce: string;
   /** The URL that the form is posted to. */
   readonly action: string;

@@ -181,7 +181,7 @@ class JwtBearerGrant implements TokenGrant {
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
 
-  /** Returns the scopes that the user has permissions for. Throws without any. */
+  /** Returns the scopes that the user has permissions for. Throws if there are no such scopes. */
   async #held(scopes: readonly string[], person: PersonReference): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, scopes, person);

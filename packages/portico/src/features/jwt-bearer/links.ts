@@ -6,7 +6,7 @@ import type { PersonReference } from '../../person.ts';
 /** A link between a subject of an issuer and an account of this server. */
 export interface Link extends AssertedAccount {
   readonly person: PersonReference;
-  /** In milliseconds since 1970. */
+  /** When the link was created, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
@@ -68,7 +68,7 @@ export class Links {
     return rows.length > 0;
   }
 
-  /** Removes all links to the user's account. Returns false without any. */
+  /** Removes all links to the user's account. Returns false if there are no links. */
   async removeOfPerson(
     { provider, id }: PersonReference,
     connection: SqlConnection,

@@ -21,7 +21,7 @@ export class OrganizationAccess implements GivenAccess {
   readonly #links: Links;
   readonly #pairs: Pairs;
 
-  /** For Portico. Applications use the server's member `organizationAccess`. */
+  /** Portico calls this constructor. Applications use the server's member `organizationAccess`. */
   constructor(server: Server, links: Links, pairs: Pairs) {
     this.#server = server;
     this.#links = links;

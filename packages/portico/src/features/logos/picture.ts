@@ -6,9 +6,9 @@ import type { ClientLogo } from '../../store/client.ts';
 import { uriTextProblem } from '../../http/outbound/uri-text.ts';
 import type { NamedLogo } from '../../clients/logos.ts';
 
-/** In bytes. */
+/** The maximum size of a logo, in bytes. */
 export const LARGEST_LOGO = 65_536;
-/** In pixels. */
+/** The maximum width and height, in pixels. */
 const LONGEST_SIDE = 512;
 
 /**

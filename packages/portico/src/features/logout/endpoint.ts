@@ -105,8 +105,8 @@ export class LogoutEndpoint {
     const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
-    // Any site can link to the host's sign-out page. So after that page, redirect only to clients
-    // that an operator registered.
+    // Any site can link to the host's sign-out page. So redirect from there only to clients that an
+    // operator registered.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
     if (next !== null) return redirectReply(next, status);

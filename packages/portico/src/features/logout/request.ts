@@ -21,7 +21,7 @@ export const REDIRECT_URIS = 'post_logout_redirect_uris';
  * form.
  */
 export interface KeptRequest {
-  /** Null if the client is unknown. */
+  /** The client that sent the request. Null if unknown. */
   readonly clientId: string | null;
   /** The `sub` of the client's ID token. Null without a valid ID token. */
   readonly subject: string | null;
@@ -34,7 +34,7 @@ export interface KeptRequest {
   readonly state: string | null;
   /** True if the server has already ended the session for this request. */
   readonly isDone: boolean;
-  /** In milliseconds since 1970. */
+  /** When the client sent the request, in milliseconds since 1970. */
   readonly askedAt: number;
 }
 

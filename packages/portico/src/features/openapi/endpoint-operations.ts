@@ -30,7 +30,7 @@ export function endpointOperations(
 
 const PAGE_ERROR = pageErrorAnswer('The request is not valid, so the browser is not sent back.');
 
-/** RFC 6749 section 4.1.1. */
+/** The parameters of an authorization request (RFC 6749 section 4.1.1). */
 const AUTHORIZATION_PARAMETERS: readonly (readonly [name: string, schema: Schema, text: string])[] =
   [
     ['response_type', { const: 'code' }, 'RFC 6749 section 4.1.1'],

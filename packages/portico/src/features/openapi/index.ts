@@ -2,7 +2,7 @@ import { defineFeature } from '../../feature.ts';
 import { documentReply, publicDocument } from '../../endpoints/replies/documents.ts';
 import { openapiShape } from './config.ts';
 
-/** In seconds. */
+/** How long caches may keep the document, in seconds. */
 const MAX_AGE = 60;
 
 /** Publishes an OpenAPI 3.1 description of the endpoints. */

@@ -22,7 +22,7 @@ export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
 }
 
-/** In bytes. */
+/** The maximum sizes of fetched documents, in bytes. */
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
@@ -162,7 +162,7 @@ export class ClientKeySource {
 }
 
 interface KeysToFetch {
-  /** In bytes. */
+  /** The maximum size of the fetched document, in bytes. */
   readonly limit: number;
   /** Throws an OutboundError if the value is not a valid key set. */
   readonly read: (value: unknown, url: string) => PublishedSet;
@@ -177,7 +177,7 @@ class PublishedKeys {
   readonly #fetchJson: FetchJson;
   readonly #clock: () => number;
   readonly #what: KeysToFetch;
-  /** By URL. */
+  /** The published key sets, by URL. */
   readonly #published = new RecentMap<string, Published>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Published>>();
 

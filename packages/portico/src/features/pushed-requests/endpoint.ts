@@ -10,7 +10,7 @@ import type { KeyBinding } from '../../tokens/key-binding.ts';
 import type { PushedRequests } from './pushed.ts';
 import { pushingClients } from './pushing-clients.ts';
 
-/** Below `base_path`. */
+/** The path below `base_path`. */
 export const PAR_PATH = '/oauth/par';
 
 /**

@@ -14,13 +14,16 @@ import {
 
 export interface PushedRequest {
   readonly requestUri: string;
-  /** In seconds. */
+  /** The lifetime of the `request_uri`, in seconds. */
   readonly expiresIn: number;
 }
 
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const SECRET = /^[\w-]{43}$/;
-/** In seconds. Clients redirect the browser immediately, so a short lifetime is enough. */
+/**
+ * The lifetime of a `request_uri`, in seconds. Clients redirect the browser immediately, so a short
+ * lifetime is enough.
+ */
 const LIFETIME = 60;
 
 /**

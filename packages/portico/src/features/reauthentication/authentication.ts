@@ -3,13 +3,13 @@ import type { Details } from '../../store/grant.ts';
 
 /** How and when the user authenticated, in the details of an authorization. */
 export interface KeptAuthentication {
-  /** In seconds since 1970, as in ID tokens. */
+  /** When the user authenticated, in seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
   readonly acr?: string | undefined;
   readonly amr?: readonly string[] | undefined;
 }
 
-/** The key in the details of an authorization. */
+/** The details of an authorization contain the authentication under this key. */
 const KEPT_AS = 'authentication';
 
 /**

@@ -16,7 +16,7 @@ interface Sealed {
   readonly access: string;
   readonly refresh: string;
   readonly scopes: readonly string[];
-  /** In milliseconds since 1970. */
+  /** When the access token expires, in milliseconds since 1970. */
   readonly expiresAt: number;
   /** The thumbprint of the key of a bound access token. */
   readonly thumbprint?: string;
@@ -99,7 +99,7 @@ export class RefreshRetries implements SecondUses {
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();
     if (kept.usedAt + this.#window <= now || kept.expiresAt <= now) return null;
-    // Otherwise, a clock that is set back would make the retry period longer.
+    // Without this check, a clock that is set back would make the retry period longer.
     if (kept.usedAt > now + CLOCKS_DIFFER) return null;
     const text = openText(
       getKey(presented),

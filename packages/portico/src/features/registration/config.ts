@@ -4,7 +4,7 @@ import { LONGEST_LIFETIME } from '../../keys/times.ts';
 /** Equals the maximum number of unused clients without an initial access token. */
 const MOST_REGISTRATIONS = 10_000;
 
-/** In seconds. */
+/** The minimum lifetime of a secret, in seconds. */
 const SHORTEST_TTL = 3600;
 
 const WRONG_TTL =

@@ -15,10 +15,10 @@ import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 import type { Handler } from '../../endpoints/endpoint.ts';
 
-/** Below `base_path`. */
+/** The path below `base_path`. */
 export const REGISTER_PATH = '/oauth/register';
 
-/** In bytes. */
+/** The maximum size of a request body, in bytes. */
 const BODY_LIMIT = 64 * 1024;
 
 /**

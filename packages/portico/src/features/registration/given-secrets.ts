@@ -11,7 +11,7 @@ export interface GivenSecret {
   /** 256 random bits, encoded as base64url. */
   readonly secret: string;
   readonly hash: string;
-  /** In milliseconds since 1970. Null if the secret never expires. */
+  /** When the secret expires, in milliseconds since 1970. Null if it never expires. */
   readonly expiresAt: number | null;
 }
 

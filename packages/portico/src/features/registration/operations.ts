@@ -12,7 +12,7 @@ import {
 
 const SECURITY = [{ registration_access_token: [] }] as const;
 
-/** RFC 7591 section 2. */
+/** The metadata that a client can send (RFC 7591 section 2). */
 const METADATA = {
   client_name: TEXT,
   application_type: { enum: ['web', 'native'] },

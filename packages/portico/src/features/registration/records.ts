@@ -8,7 +8,7 @@ import { exists } from '../../store/sql/statements.ts';
 
 /** Where a registration request comes from. */
 export interface RegistrationOrigin {
-  /** Empty if unknown. */
+  /** The network of the request. Empty if unknown. */
   readonly network: string;
   /** A SHA-256 hash. Null if the client sent no initial access token. */
   readonly initialTokenHash: string | null;
@@ -35,7 +35,7 @@ export interface RegistrationLimits {
    * oldest unused one, if that is older than `period`. Otherwise, the registration is rejected.
    */
   readonly unused: number;
-  /** In milliseconds. */
+  /** The period for both limits, in milliseconds. */
   readonly period: number;
 }
 

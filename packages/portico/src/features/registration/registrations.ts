@@ -56,7 +56,9 @@ const NOT_TO_BE_SENT = [
   'client_id_issued_at',
 ] as const;
 
-/** For a client that does not exist. No client has this id, and no token has this hash. */
+/**
+ * Stands in for a client that does not exist. No client has this id, and no token has this hash.
+ */
 const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
 
 /**

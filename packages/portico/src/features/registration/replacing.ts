@@ -2,7 +2,7 @@ import { RecentMap } from '../../http/recent-map.ts';
 import { TooManyRegistrationsError } from '../../errors.ts';
 import type { RegistrationLimits } from './records.ts';
 
-/** Above this number, the network whose period began first is forgotten. */
+/** The maximum number of networks. Above it, the network whose period began first is forgotten. */
 const MOST_NETWORKS = 10_000;
 
 /**

@@ -13,7 +13,7 @@ import { MARKED } from '../../store/further-metadata.ts';
 import { consentDetails, consentOf, type KeptConsent } from './kept-consent.ts';
 import { recordRefusal } from './refusals.ts';
 
-/** Marks a first-party client. */
+/** The metadata field that marks a first-party client. */
 export const FIRST_PARTY = 'first_party';
 
 /** Finds access that users have allowed first-party clients and have not withdrawn. */

@@ -4,7 +4,7 @@
  */
 export type ScopeGroup = 'identity' | 'read' | 'change';
 
-/** In the order of the pages. */
+/** All groups, in the order of the pages. */
 export const SCOPE_GROUPS: readonly ScopeGroup[] = ['identity', 'read', 'change'];
 
 /** `openid` and the scopes from OpenID Connect Core section 5.4. */

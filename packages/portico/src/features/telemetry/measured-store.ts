@@ -57,7 +57,7 @@ function measuredOperation(
 
 type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
 
-/** For each pruning operation: reads from its result how many rows of each kind it removed. */
+/** Reads from the result of each pruning operation how many rows of each kind it removed. */
 const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {
   prune(result) {
     const { families: authorizations, consentRequests: consent_requests } =

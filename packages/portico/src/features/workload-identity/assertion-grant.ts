@@ -5,7 +5,7 @@ import { createParameters } from '../../parameters.ts';
 import type { Server } from '../../server.ts';
 import { typeOfIssuer, typesOfToken } from './workload-tokens.ts';
 
-/** RFC 7523 section 2.1. */
+/** The `grant_type` of the request (RFC 7523 section 2.1). */
 export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** The form fields that this feature replaces. */
 const CHANGED = ['grant_type', 'assertion'] as const;

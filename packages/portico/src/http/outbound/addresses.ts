@@ -57,7 +57,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** For an IPv4-mapped IPv6 address, checks the IPv4 address. */
+/** Checks the IPv4 address in an IPv4-mapped IPv6 address. */
 export function isPublicAddress(text: string): boolean {
   const address = canonicalAddress(text);
   if (address === null) return false;

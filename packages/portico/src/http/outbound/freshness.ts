@@ -8,7 +8,10 @@ const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
 /** The maximum time that a response is cached, in milliseconds. */
 export const LONGEST_FRESH = BOUNDS.longest * 1000;
-/** Larger numbers in a header count as this number of seconds (RFC 9111 section 1.2.2). */
+/**
+ * The maximum number of seconds in a header. A larger number counts as this one (RFC 9111 section
+ * 1.2.2).
+ */
 const MOST = 2 ** 31;
 
 /** Returns how many seconds to cache a response (RFC 9111 section 4.2.1), within `BOUNDS`. */

@@ -12,7 +12,7 @@ export interface CountedRequest {
 
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
-  /** In seconds. Null if unknown. */
+  /** How many seconds to wait before the next attempt. Null if unknown. */
   readonly retryAfter: number | null;
 
   /**

@@ -45,7 +45,7 @@ export function createHandler<Context = unknown>(
 }
 
 function withoutBody({ status, statusText, headers, body }: Response): Response {
-  // Otherwise, the source of the body stays open, for example a file.
+  // An unread body keeps its source open, for example a file. So cancel it.
   body?.cancel().catch(() => undefined);
   return new Response(null, { status, statusText, headers });
 }

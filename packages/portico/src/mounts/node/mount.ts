@@ -19,8 +19,8 @@ import {
 } from './sent-answer.ts';
 
 /**
- * Returns Node's request for a request that an endpoint or a host method received, for
- * `req.session` and other properties of a framework. Returns null if the request did not come
+ * Returns Node's request for a request that an endpoint or a host method received. It has
+ * `req.session` and the other properties of the framework. Returns null if the request did not come
  * through this mount.
  *
  * @example

@@ -6,7 +6,7 @@ import type { CountedRows } from '../../../store/sql/counting.ts';
  * table.
  */
 const SLICE = 5000;
-/** Between two slices, in milliseconds. */
+/** The pause between two slices, in milliseconds. */
 const PAUSE = 500;
 /**
  * How long a count is reported before the next one: at least `HOLDS` milliseconds, and at least
@@ -18,7 +18,7 @@ const HOLDS_TIMES = 10;
 /** How long metrics collection waits for a count, in milliseconds. */
 const PATIENCE = 1000;
 
-/** In milliseconds. */
+/** Times are in milliseconds. */
 export interface CensusTimer {
   now(): number;
   pause(milliseconds: number): Promise<void>;
