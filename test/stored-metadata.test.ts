@@ -69,4 +69,29 @@ describe('the metadata of clients that no longer exist', () => {
     expect(await records.removeLeft(10)).toEqual({ count: 1, more: false });
     expect(await left()).toEqual(['back']);
   });
+
+  test('is found without reading the clients before it, on PostgreSQL', async () => {
+    if (database.dialect !== 'postgres') return;
+    const COUNT = 20_000;
+    await database.execute(`INSERT INTO oauth_clients
+      (client_id, name, redirect_uris, scope, grants, is_public, created_at)
+      SELECT LPAD(TO_HEX(n), 32, '0'), '', '[]', '', '', 1, 0 FROM GENERATE_SERIES(1, ${COUNT}) n`);
+    await database.execute(`INSERT INTO oauth_client_metadata (client_id, metadata)
+      SELECT client_id, '{}' FROM oauth_clients`);
+    await database.execute('ANALYZE oauth_clients, oauth_client_metadata');
+    watched.reads.length = 0;
+    await new FurtherMetadataRecords(database).removeLeft(100);
+    const [asked = ''] = watched.reads;
+    const after = (COUNT - 200).toString(16).padStart(32, '0');
+    const { rows } = await database.execute<Record<string, string>>(
+      `EXPLAIN (ANALYZE) ${asked.replace('?', `'${after}'`)}`,
+    );
+    const plan = rows.map((row) => Object.values(row).join()).join('\n');
+    // Each step of the plan reads at most one row for each row of the batch.
+    const read = [...plan.matchAll(/actual time=\S+ rows=(\d+)/g)].map(([, count]) =>
+      Number(count),
+    );
+    expect(read.length).toBeGreaterThan(1);
+    expect(Math.max(...read), plan).toBe(100);
+  });
 });

@@ -65,9 +65,10 @@ export class FurtherMetadataRecords {
    * after the last row.
    */
   async removeLeft(limit: number): Promise<Batch> {
+    // Look up the client for each row. With a join, PostgreSQL would read all earlier clients.
     const { rows } = await this.#database.execute<{ client_id: string; living: string | null }>(
-      `SELECT m.client_id, c.client_id AS living FROM oauth_client_metadata m
-      LEFT JOIN oauth_clients c ON c.client_id = m.client_id
+      `SELECT m.client_id, (SELECT c.client_id FROM oauth_clients c
+        WHERE c.client_id = m.client_id) AS living FROM oauth_client_metadata m
       WHERE m.client_id > ? ORDER BY m.client_id LIMIT ${limit}`,
       [this.#looked],
     );
