@@ -45,14 +45,12 @@ describe('the metadata of clients that no longer exist', () => {
     await describeClient('c');
     await describeClient('g');
     const records = new FurtherMetadataRecords(database);
-    expect(await records.removeLeft(3)).toEqual({ count: 1, more: true });
+    const remove = (after: string) => records.removeLeft(3, after);
+    expect(await remove('')).toEqual({ count: 1, more: true, last: 'c' });
     expect(await left()).toEqual(['a', 'b', 'd', 'e', 'f', 'g']);
-    expect(await records.removeLeft(3)).toEqual({ count: 0, more: true });
-    expect(await records.removeLeft(3)).toEqual({ count: 1, more: false });
+    expect(await remove('c')).toEqual({ count: 0, more: true, last: 'f' });
+    expect(await remove('f')).toEqual({ count: 1, more: false, last: null });
     expect(await left()).toEqual(['a', 'b', 'd', 'e', 'f']);
-    // The next batch starts at the first row again.
-    await database.execute("DELETE FROM oauth_clients WHERE client_id = 'a'");
-    expect(await records.removeLeft(3)).toEqual({ count: 1, more: true });
   });
 
   test('stays if the client is registered again at that moment', async () => {
@@ -66,7 +64,7 @@ describe('the metadata of clients that no longer exist', () => {
       },
     } as OpenedDatabase;
     const records = new FurtherMetadataRecords(meanwhile);
-    expect(await records.removeLeft(10)).toEqual({ count: 1, more: false });
+    expect(await records.removeLeft(10, '')).toEqual({ count: 1, more: false, last: null });
     expect(await left()).toEqual(['back']);
   });
 
@@ -80,7 +78,7 @@ describe('the metadata of clients that no longer exist', () => {
       SELECT client_id, '{}' FROM oauth_clients`);
     await database.execute('ANALYZE oauth_clients, oauth_client_metadata');
     watched.reads.length = 0;
-    await new FurtherMetadataRecords(database).removeLeft(100);
+    await new FurtherMetadataRecords(database).removeLeft(100, '');
     const [asked = ''] = watched.reads;
     const after = (COUNT - 200).toString(16).padStart(32, '0');
     const { rows } = await database.execute<Record<string, string>>(

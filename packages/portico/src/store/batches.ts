@@ -21,7 +21,13 @@ export interface Batch {
   readonly more: boolean;
 }
 
-/** `took` is how long the last batch took, in milliseconds. */
+/** A batch of rows in the order of their keys. */
+export interface OrderedBatch extends Batch {
+  /** The key after which the next batch starts, or null after the last row. */
+  readonly last: string | null;
+}
+
+/** Waits before the next batch. `took` is how long the last batch took, in milliseconds. */
 export type Pause = (took: number) => Promise<void>;
 
 /**

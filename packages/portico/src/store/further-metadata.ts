@@ -1,7 +1,7 @@
 import type { Database, SqlConnection } from '@portico/sql';
 import { RegistrationError } from '../errors.ts';
 import { quotedPublic } from '../quoting.ts';
-import type { Batch } from './batches.ts';
+import type { OrderedBatch } from './batches.ts';
 import type { ApplicationType, ClientAddition } from './client.ts';
 import { FurtherMetadataRecords } from './sql/further-metadata.ts';
 
@@ -117,11 +117,11 @@ export class FurtherMetadata {
   }
 
   /**
-   * Reads the next `limit` rows, and removes those of clients that no longer exist. Starts again
-   * after the last row.
+   * Reads the first `limit` rows after the client id `after`, and removes those of clients that no
+   * longer exist.
    */
-  removeLeft(limit: number): Promise<Batch> {
-    return this.#records.removeLeft(limit);
+  removeLeft(limit: number, after: string): Promise<OrderedBatch> {
+    return this.#records.removeLeft(limit, after);
   }
 
   #offered(stored: FurtherValues): FurtherValues {

@@ -20,6 +20,6 @@ export function leftMetadata(metadata: FurtherMetadata): ExpiringRows {
     called: 'client metadata',
     which: 'belong to no client',
     batch: BATCH,
-    remove: (limit) => metadata.removeLeft(limit),
+    remove: (limit, after) => metadata.removeLeft(limit, after),
   };
 }

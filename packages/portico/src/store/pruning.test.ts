@@ -121,6 +121,47 @@ test('pruning everything continues while a kind says that it must read more rows
   expect((await pruning.all()).auditEvents).toBe(2);
 });
 
+test('pruning everything starts at the first row of each kind, also between batches of requests', async () => {
+  const nothing = () => {};
+  const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const left = new Set(KEYS);
+  const pruning: Pruning = new Pruning(
+    {
+      prune: async () => ({ families: 0, consentRequests: 0, more: false }),
+      pruneSingleUses: async () => 0,
+      pruneRegistrations: async () => ({ clients: 0, more: false }),
+      pruneAccessTokens: async () => ({ removed: 0, last: null }),
+    } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
+    () => ({
+      usesOnce: false,
+      expiring: [
+        {
+          ...OLD_EVENTS,
+          async remove(_, after) {
+            const keys = KEYS.filter((key) => key > after).slice(0, 2);
+            const count = keys.filter((key) => left.delete(key)).length;
+            const last = keys.length === 2 ? (keys.at(-1) ?? null) : null;
+            return { count, more: last !== null, last };
+          },
+        },
+      ],
+    }),
+    false,
+    () => 0,
+    { debug: nothing, info: nothing, warning: nothing, error: nothing },
+    async () => fiftyInsertions(),
+  );
+  async function fiftyInsertions() {
+    for (let count = 1; count < 50; count += 1) void pruning.tick();
+    await pruning.tick();
+  }
+  await fiftyInsertions();
+  expect([...left]).toEqual(['c', 'd', 'e', 'f']);
+  for (const key of ['a', 'b']) left.add(key);
+  await pruning.all();
+  expect([...left]).toEqual([]);
+});
+
 describe('pruning while serving', () => {
   const HOUR = 3_600_000;
   const DAY = 24 * HOUR;
@@ -176,7 +217,7 @@ describe('pruning while serving', () => {
 
   // @shows AS-18.8, AS-19.10
   test('removes 100 rows of each kind that expired an hour ago at every 50th insertion', async () => {
-    const remove = vi.fn<(limit: number) => Promise<number>>(async (limit) => limit);
+    const remove = vi.fn<(limit: number, after: string) => Promise<number>>(async (limit) => limit);
     const expiring = [{ ...OLD_EVENTS, remove }];
     const { insertFifty } = serving({ usesOnce: true, expiring }, true);
     for (let round = 0; round < 2; round += 1) {
@@ -196,7 +237,10 @@ describe('pruning while serving', () => {
         ['access tokens', '', NOW - HOUR, 100],
       ]);
     }
-    expect(remove.mock.calls).toEqual([[500], [500]]);
+    expect(remove.mock.calls).toEqual([
+      [500, ''],
+      [500, ''],
+    ]);
   });
 
   test('skips the tables of features that are not used', async () => {

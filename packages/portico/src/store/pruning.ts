@@ -1,5 +1,5 @@
 import type { Log } from '@portico/sql';
-import { inBatches, pauseAsLong, type Batch, type Pause } from './batches.ts';
+import { inBatches, pauseAsLong, type Batch, type OrderedBatch, type Pause } from './batches.ts';
 import { COUNTED, NEVER_USED, UNUSED } from './client-expiry.ts';
 import type { ExpiredRecords } from './sql/expired.ts';
 
@@ -32,10 +32,11 @@ export interface ExpiringRows {
   /** The number of rows per batch. */
   readonly batch: number;
   /**
-   * Removes at most `limit` rows and returns their number. Without an index for these rows, reads
-   * at most `limit` rows and also returns whether more follow.
+   * Removes at most `limit` rows. Returns the number of removed rows. If no index finds the rows,
+   * reads at most `limit` rows, and also returns whether it must read more. If it reads the rows in
+   * the order of their keys, it starts after the key `after`, which is empty at first.
    */
-  readonly remove: (limit: number) => Promise<number | Batch>;
+  readonly remove: (limit: number, after: string) => Promise<number | Batch | OrderedBatch>;
 }
 
 export interface ExpiringOfFeatures {
@@ -72,6 +73,8 @@ export class Pruning {
    * beginning of the table.
    */
   #looked = FIRST;
+  /** The key after which the next batch of a feature's rows starts, by kind. */
+  readonly #reached = new Map<string, string>();
 
   /**
    * `registrations` is true if applications can become clients without an operator. If false,
@@ -143,7 +146,7 @@ export class Pruning {
       () => store.prune(before, BATCH),
       ...(this.#registrations ? [() => this.#removeRegistrations()] : []),
       ...(usesOnce ? [() => store.pruneSingleUses(before, BATCH)] : []),
-      ...expiring.map((each) => () => each.remove(each.batch)),
+      ...expiring.map((each) => () => this.#removeNext(each)),
       () => this.#removeAccessTokens(before),
     ]) {
       try {
@@ -167,6 +170,11 @@ export class Pruning {
     // tokens than are added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;
+  }
+
+  async #removeNext({ kind, batch, remove }: ExpiringRows): Promise<void> {
+    const removed = await remove(batch, this.#reached.get(kind) ?? FIRST);
+    this.#reached.set(kind, nextAfter(removed));
   }
 
   #removeRegistrations(): Promise<{ readonly clients: number; readonly more: boolean }> {
@@ -213,8 +221,10 @@ export class Pruning {
         // Another process may remove the same rows, so a small batch can mean that more remain. End
         // only after two of them.
         let wasShort = false;
+        let reached = FIRST;
         return async () => {
-          const removed = await remove(batch);
+          const removed = await remove(batch, reached);
+          reached = nextAfter(removed);
           if (typeof removed !== 'number') return counted({ [kind]: removed.count }, removed.more);
           const isLast = wasShort && removed < batch;
           wasShort = removed < batch;
@@ -227,4 +237,9 @@ export class Pruning {
   #expiredBefore(): number {
     return this.#clock() - MARGIN;
   }
+}
+
+/** Returns the key after which the next batch starts. */
+function nextAfter(removed: number | Batch | OrderedBatch): string {
+  return typeof removed === 'object' && 'last' in removed ? (removed.last ?? FIRST) : FIRST;
 }

@@ -1,5 +1,5 @@
 import { getDialect, type Database, type Migration, type SqlConnection } from '@portico/sql';
-import type { Batch } from '../batches.ts';
+import type { OrderedBatch } from '../batches.ts';
 import { placeholders } from './statements.ts';
 
 /** The client metadata fields of features, as JSON: a list of strings for each field. */
@@ -19,15 +19,11 @@ export const furtherMetadataMigrations: readonly Migration[] = [table];
 
 /** How many clients one statement reads or writes. */
 const BATCH = 500;
-/** Sorts before every client id. */
-const FIRST = '';
 
 type Stored = Readonly<Record<string, readonly string[]>>;
 
 export class FurtherMetadataRecords {
   readonly #database: Database;
-  /** Where `removeLeft` continues. */
-  #looked = FIRST;
 
   constructor(database: Database) {
     this.#database = database;
@@ -61,22 +57,21 @@ export class FurtherMetadataRecords {
   }
 
   /**
-   * Reads the next `limit` rows, and removes those whose client no longer exists. Starts again
-   * after the last row.
+   * Reads the first `limit` rows after the client id `after`, and removes those whose client no
+   * longer exists.
    */
-  async removeLeft(limit: number): Promise<Batch> {
+  async removeLeft(limit: number, after: string): Promise<OrderedBatch> {
     // Look up the client for each row. With a join, PostgreSQL would read all earlier clients.
     const { rows } = await this.#database.execute<{ client_id: string; living: string | null }>(
       `SELECT m.client_id, (SELECT c.client_id FROM oauth_clients c
         WHERE c.client_id = m.client_id) AS living FROM oauth_client_metadata m
       WHERE m.client_id > ? ORDER BY m.client_id LIMIT ${limit}`,
-      [this.#looked],
+      [after],
     );
     const left = rows.filter(({ living }) => living === null).map(({ client_id: id }) => id);
     const count = left.length === 0 ? 0 : await this.#remove(left);
-    const more = rows.length === limit;
-    this.#looked = more ? (rows.at(-1)?.client_id ?? FIRST) : FIRST;
-    return { count, more };
+    const last = rows.length === limit ? (rows.at(-1)?.client_id ?? null) : null;
+    return { count, more: last !== null, last };
   }
 
   /** Keeps the rows of a client that was registered again in the meantime. */
