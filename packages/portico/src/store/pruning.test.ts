@@ -329,8 +329,8 @@ describe('pruning when one kind of rows cannot be removed', () => {
   const FAILED = new Error('This table is damaged');
   const LATER = new Error('This table is damaged too');
 
-  /** Two features fail. `asked` lists the kinds whose removal was tried. */
-  function failing() {
+  /** Two kinds fail. `asked` lists the kinds whose removal was tried. */
+  function failing(failure: Error = FAILED) {
     const asked: string[] = [];
     const warnings: unknown[] = [];
     const nothing = () => {};
@@ -340,7 +340,7 @@ describe('pruning when one kind of rows cannot be removed', () => {
     };
     const pruning = new Pruning(
       {
-        prune: failFor('expired', FAILED),
+        prune: failFor('expired', failure),
         async pruneSingleUses() {
           asked.push('single uses');
           return 0;
@@ -388,5 +388,22 @@ describe('pruning when one kind of rows cannot be removed', () => {
     expect(asked.toSorted()).toEqual(KINDS);
     expect(warnings).toEqual([{ exception: LATER }]);
     expect(reports.at(-1)).toMatchObject({ clients: 3, accessTokens: 4 });
+  });
+
+  const AWAY = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+  test('stops while serving if the store is unavailable, because a request waits for it', async () => {
+    const { pruning, asked, warnings } = failing(AWAY);
+    for (let count = 1; count < 50; count += 1) void pruning.tick();
+    await pruning.tick();
+    expect(asked).toEqual(['expired']);
+    expect(warnings).toEqual([{ exception: AWAY }]);
+  });
+
+  test('then starts with another kind, because one kind alone may take too long', async () => {
+    const { pruning, asked } = failing(AWAY);
+    for (let count = 1; count <= 100; count += 1) await pruning.tick();
+    expect(asked.toSorted()).toEqual([...KINDS, 'expired'].toSorted());
+    expect(asked[1]).toBe('registrations');
   });
 });

@@ -1,4 +1,4 @@
-import type { Log } from '@portico/sql';
+import { isUnavailable, type Log } from '@portico/sql';
 import { inBatches, pauseAsLong, type Batch, type OrderedBatch, type Pause } from './batches.ts';
 import { COUNTED, NEVER_USED, UNUSED } from './client-expiry.ts';
 import type { ExpiredRecords } from './sql/expired.ts';
@@ -73,6 +73,11 @@ export class Pruning {
    * beginning of the table.
    */
   #looked = FIRST;
+  /**
+   * How often the store was unavailable. Each time, batches start with another kind, because the
+   * statements of one kind alone may take too long.
+   */
+  #outages = 0;
   /** The key after which the next batch of a feature's rows starts, by kind. */
   readonly #reached = new Map<string, string>();
 
@@ -141,18 +146,24 @@ export class Pruning {
     const store = this.#store;
     const { expiring, usesOnce } = this.#features();
     const before = this.#expiredBefore();
-    // Try each kind. One damaged table must not let the others grow.
-    for (const remove of [
+    const kinds = [
       () => store.prune(before, BATCH),
       ...(this.#registrations ? [() => this.#removeRegistrations()] : []),
       ...(usesOnce ? [() => store.pruneSingleUses(before, BATCH)] : []),
       ...expiring.map((each) => () => this.#removeNext(each)),
       () => this.#removeAccessTokens(before),
-    ]) {
+    ];
+    const begin = this.#outages % kinds.length;
+    // Try each kind, so that one damaged table does not let the others grow. But if the store is
+    // unavailable, stop, because a request may wait for this batch.
+    for (const remove of [...kinds.slice(begin), ...kinds.slice(0, begin)]) {
       try {
         await remove();
       } catch (exception) {
         this.#warn(exception);
+        if (!isUnavailable(exception)) continue;
+        this.#outages += 1;
+        return;
       }
     }
   }
