@@ -238,6 +238,20 @@ describe('a client that was revoked', () => {
   });
 });
 
+describe('an access token that no longer exists', () => {
+  test('is revoked again without a write to any row, and its end is confirmed', async () => {
+    await fresh();
+    watched.writes.length = 0;
+    const token = { id: 'gone', hash: 'a hash' };
+    expect(await store.accessTokens.revokeAccessToken(token, 'notes', NOW)).toBeNull();
+    expect(watched.writes).toEqual([
+      { begins: 'DELETE FROM oauth_access_tokens ', values: 3 },
+      ...confirmations(0, 'INSERT INTO oauth_access_tokens '),
+    ]);
+    expect(await rowsOf('SELECT id FROM oauth_access_tokens')).toEqual([]);
+  });
+});
+
 describe('everything that a person has allowed', () => {
   test('is revoked in batches, newest first, without effect on other people', async () => {
     await fresh();

@@ -70,6 +70,12 @@ export interface StatementDialect {
    */
   readonly readsAreForGood: boolean;
   /**
+   * Returns a statement that adds no row to the table `table` with a column `id`, but whose commit
+   * waits for the standbys, like each write. Earlier commits are then durable too. Null if
+   * `readsAreForGood` is true.
+   */
+  awaitEarlierCommits(table: string): string | null;
+  /**
    * Whether the engine plans a statement before it knows the parameters' values, as PostgreSQL can.
    * For a client with few rows, it may then scan the whole primary key instead of the index on the
    * client column. To make it use that index, put the client column first in ORDER BY, and write

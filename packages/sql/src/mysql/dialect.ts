@@ -27,6 +27,7 @@ export const MYSQL: Dialect = {
   hasWord: (list) => `LOCATE(?, CONCAT(' ', ${list}, ' ')) > 0`,
   claimAndInsert: () => null,
   readsAreForGood: true,
+  awaitEarlierCommits: () => null,
   plansWithoutValues: false,
   isValue: (column) => `${column} = ?`,
   belowInIndex: (column, key) => ({

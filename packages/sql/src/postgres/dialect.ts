@@ -38,6 +38,10 @@ export const POSTGRES: Dialect = {
   hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert,
   readsAreForGood: false,
+  // The message is only written to the log of the server, and the function returns its position.
+  // Use an INSERT, because a read-only server would not refuse a SELECT in the usual way.
+  awaitEarlierCommits: (table) =>
+    `INSERT INTO ${table} (id) SELECT '' WHERE pg_logical_emit_message(true, 'portico', '') IS NULL`,
   plansWithoutValues: true,
   // Compare with a list of one element. If a column is compared with a single value, the planner
   // treats the column as constant.

@@ -26,6 +26,7 @@ export const SQLITE: Dialect = {
   hasWord: (list) => `INSTR(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert: () => null,
   readsAreForGood: true,
+  awaitEarlierCommits: () => null,
   plansWithoutValues: false,
   isValue: (column) => `${column} = ?`,
   belowInIndex: (column, key) => ({

@@ -1,4 +1,4 @@
-import type { Database, SqlParameter } from '@portico/sql';
+import { getDialect, type Database, type SqlParameter } from '@portico/sql';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import type {
   AccessToken,
@@ -13,7 +13,7 @@ import { givenBy } from '../given-access.ts';
 import type { Admits } from './clients.ts';
 import { readDetails } from './family-rows.ts';
 import { blockingRow } from './lost-insert.ts';
-import { confirmRevocation, insertInto, words } from './statements.ts';
+import { insertInto, words } from './statements.ts';
 
 /**
  * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time, so new rows go to
@@ -57,10 +57,11 @@ export class AccessTokenRecords {
     // Run the DELETE even if no token was found. An outdated read-only server may have answered the
     // read. It refuses the DELETE.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
-    // An earlier call may have removed the row before the standbys received the change. Write the
-    // client's row instead. A malformed token (an empty id) never had a row.
-    if (affected === 0 && token.id !== '')
-      await confirmRevocation(this.#database, 'oauth_clients', 'client_id = ?', [clientId]);
+    // An earlier call may have removed the row before the standbys received the change. A malformed
+    // token (an empty id) never had a row.
+    const confirm = getDialect(this.#database).awaitEarlierCommits('oauth_access_tokens');
+    if (affected === 0 && token.id !== '' && confirm !== null)
+      await this.#database.execute(confirm);
     return affected === 1 && !('dead' in before) ? before : null;
   }
 
