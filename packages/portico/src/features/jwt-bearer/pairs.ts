@@ -114,7 +114,9 @@ export class Pairs {
     { provider, id }: PersonReference,
     connection: SqlConnection,
   ): Promise<boolean> {
-    let changed = 0;
+    // First, because `endAll` and `allowAll` lock this row first, too.
+    const ended = [id, provider, personHash({ provider, id })];
+    let changed = (await connection.execute(FORGET_ENDED, ended)).affected;
     for (const sql of FORGET) changed += (await connection.execute(sql, [id, provider])).affected;
     return changed > 0;
   }
@@ -202,9 +204,10 @@ const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',
   `UPDATE oauth_given_access SET user_provider = '', user_id = ''
     WHERE user_id = ? AND user_provider = ? AND ended_at IS NOT NULL`,
-  `UPDATE oauth_given_access_ended SET user_provider = '', user_id = ''
-    WHERE user_id = ? AND user_provider = ?`,
 ];
+
+const FORGET_ENDED = `UPDATE oauth_given_access_ended SET user_provider = '', user_id = ''
+  WHERE user_id = ? AND user_provider = ? AND person_hash = ?`;
 
 function pairHash({ person, clientId }: Pair): string {
   return tokenHash(JSON.stringify([person.provider, person.id, clientId]));
