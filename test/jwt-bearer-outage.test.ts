@@ -1,6 +1,7 @@
 // @engines all: the store fails while it records the result of an assertion
+import { readFile } from 'node:fs/promises';
 import { AUDIT, type AuditEvent } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   accountOf,
   assertionFor,
@@ -146,4 +147,36 @@ test('if the store is lost while a link is removed, the error says that its acce
   expect(items).toHaveLength(1);
   for (const { id } of items) await access.revokeAuthorization(id);
   expect((await access.list({ person: await accountOf(portal, GRACE) })).items).toEqual([]);
+});
+
+// @shows AS-49.5
+test('if the store is lost before all links of a subject are removed, the error says to remove them again', async () => {
+  const { trusted_issuers: issuers, ...others } = idp.config.oauth_server;
+  const trusted = { [IDP]: { ...(issuers as Record<string, object>)[IDP], tenant: 'acme' } };
+  const key = { key_path: portal.server.config.key_path };
+  const acme = await startPortal({
+    database: store.database,
+    config: { oauth_server: { ...others, ...key, trusted_issuers: trusted } },
+  });
+  onTestFinished(() => acme.close());
+  await link(acme, ADA, 'twice');
+  await link(portal, GRACE, 'twice');
+  let unlinked = 0;
+  portal.application.events.on(AUDIT, ({ type }: AuditEvent) => {
+    if (type !== 'subject_unlinked') return;
+    unlinked += 1;
+    store.isAway = unlinked === 1;
+  });
+  const linesOf = async () =>
+    (await readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8')).split('\n');
+  const logged = await linesOf();
+  const unlink = () => portal.server.organizationAccess?.unlink({ issuer: IDP, subject: 'twice' });
+  await expect(unlink()).rejects.toThrow(
+    'The store failed before the subject was unlinked in each tenant; remove the link again',
+  );
+  const lines = (await linesOf()).slice(logged.length - 1);
+  expect(lines.filter((line) => line.includes('was not unlinked completely'))).toHaveLength(2);
+  store.isAway = false;
+  await unlink();
+  await expect(unlink()).rejects.toThrow('No account is linked');
 });

@@ -121,36 +121,31 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Removes the subject's links in every tenant. Tokens that were issued through them stop working
-   * immediately.
-   *
-   * Throws an AccessError if the subject has no link. Also throws if lists may still show
-   * authorizations of a removed link.
+   * Removes the subject's links in every tenant. Tokens that were issued through these links stop
+   * working immediately. Throws an AccessError if the subject has no link, if a link may still
+   * exist, or if lists may still show authorizations of a removed link.
    */
   async unlink(account: LinkedSubject, acting?: Acting): Promise<void> {
     const { issuer, subject } = requireAccount(account);
     let removed = 0;
-    let failure: { readonly cause: unknown } | null = null;
+    let remains: keyof typeof UNFINISHED | null = null;
     for (const link of await this.#links.findInTenants(issuer, subject)) {
-      if (!(await this.#links.remove(link))) continue;
-      removed += 1;
-      const { person, tenant } = link;
-      const event = { type: 'subject_unlinked', person, issuer, tenant } as const;
-      await this.#server.audit({ ...event, ...actedBy(acting) });
+      let isRemoved = false;
       try {
-        await this.#revokeGiven(link, acting);
-      } catch (cause) {
-        // The access of each link ends with it, so remove the other links too.
-        failure = { cause };
+        isRemoved = await this.#links.remove(link);
+        if (!isRemoved) continue;
+        removed += 1;
+        await this.#endUnlinked(link, acting);
+      } catch (exception) {
+        if (removed === 0) throw exception;
+        // Remove the other links too, because the access of each ends with its link.
+        remains = isRemoved ? (remains ?? 'listed') : 'linked';
+        this.#server.host.log.error('A subject was not unlinked completely: {exception}', {
+          exception,
+        });
       }
     }
-    if (failure !== null)
-      throw new AccessError(
-        'The subject is no longer linked, and its access has ended. But the store failed before ' +
-          'all of its authorizations were revoked, so oauth:authorization:list may still show ' +
-          'some; revoke them with oauth:authorization:revoke',
-        failure,
-      );
+    if (remains !== null) throw new AccessError(UNFINISHED[remains]);
     if (removed === 0)
       throw new AccessError(
         'No account is linked to this subject of this issuer; see oauth:link:list',
@@ -198,9 +193,13 @@ export class OrganizationAccess implements GivenAccess {
     return user !== null && samePerson(user.reference, person);
   }
 
-  /** Revokes the authorizations from this link. Otherwise, lists would still show them. */
-  async #revokeGiven({ person, issuer, tenant, subject }: Link, acting?: Acting): Promise<void> {
+  /**
+   * Revokes the authorizations that were created through this removed link. Otherwise, lists would
+   * still show them.
+   */
+  async #endUnlinked({ person, issuer, tenant, subject }: Link, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
+    await audit({ type: 'subject_unlinked', person, issuer, tenant, ...actedBy(acting) });
     const found = await store.authorizations.listAuthorizations(person, clock());
     for (const { family } of found) {
       const { id: authorization, clientId, details = {} } = family;
@@ -225,6 +224,18 @@ interface Ended {
 const HOST_DECIDES =
   'The application decides which account a subject means (Host.accountFor), so this server ' +
   'has no links';
+
+/** What may remain if the store fails while a subject is unlinked. */
+const UNFINISHED = {
+  listed:
+    'The subject is no longer linked. But the store failed before all of its authorizations ' +
+    'were revoked, so oauth:authorization:list may still show some; revoke them with ' +
+    'oauth:authorization:revoke',
+  linked:
+    'The store failed before the subject was unlinked in each tenant; remove the link again. ' +
+    'oauth:authorization:list may still show authorizations of a removed link; revoke them ' +
+    'with oauth:authorization:revoke',
+} as const;
 
 function requireAccount({ issuer, subject }: LinkedSubject): LinkedSubject {
   for (const [name, text] of Object.entries({ issuer, subject })) {
