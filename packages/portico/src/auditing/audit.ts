@@ -123,6 +123,8 @@ export type AuditEvent =
       readonly person: PersonReference;
       /** The number of authorizations that were removed. */
       readonly authorizations: number;
+      /** False if the call failed, so that data about the person may remain. Otherwise missing. */
+      readonly complete?: false;
     })
   /** An administrator ended all access after restoring a backup: one event for all access. */
   | (Acting & {
