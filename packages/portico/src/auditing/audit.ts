@@ -113,9 +113,10 @@ export type AuditEvent =
       readonly authorizations: number;
     })
   /**
-   * An administrator erased a person: the authorizations and the subject identifier were removed.
-   * In stored events, a pseudonym replaces the person. A repeated call has its own event if it
-   * removed anything.
+   * An administrator erased a person. The person's authorizations and subject identifier were
+   * removed. In stored audit events, a pseudonym replaces the person. If erasing failed and was
+   * repeated, there is one event for each call that removed anything, unless the store failed before
+   * it confirmed the first removal.
    */
   | (Acting & {
       readonly type: 'person_erased';

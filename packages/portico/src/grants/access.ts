@@ -150,7 +150,8 @@ export class Access {
    * the client gets a new subject identifier.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
-   * to remove the remaining data. Each call that removed anything writes an audit event.
+   * to remove the remaining data. Each call that removed anything writes an audit event, unless the
+   * store failed before it confirmed the first removal.
    */
   async erasePerson(given: PersonReference, { report, by }: Lasting = {}): Promise<ErasedPerson> {
     const person = requirePerson(given);
