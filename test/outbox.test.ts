@@ -425,3 +425,13 @@ test('a log line about a delivery does not contain the id of the request that st
   await expect.poll(() => one.errors.map((values) => values?.['receiver'])).toEqual(['shop']);
   expect(one.errors[0]).not.toHaveProperty('requestId');
 });
+
+test('nor does it contain the id of a request in which the application created the server', async () => {
+  const { receiver, openServer } = run;
+  receiver.answers = () => 298;
+  const late = await runInContext(undefined, 'the request', openServer);
+  late.server.outbox.start();
+  await late.send('shop', 'first');
+  await expect.poll(() => late.errors.map((values) => values?.['receiver'])).toEqual(['shop']);
+  expect(late.errors[0]).not.toHaveProperty('requestId');
+});

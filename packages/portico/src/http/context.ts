@@ -13,8 +13,15 @@ type RequestId = string | (() => string) | null;
 const requests = new AsyncLocalStorage<Answering>();
 
 /**
- * Runs `work` for a request. An undefined `context` or a null `requestId` means the value of the
- * enclosing request. Creates no new async context if nothing changes.
+ * Runs work in the context in which this module was loaded. Portico handles no request at that
+ * time. It may already handle one when an application creates the server.
+ */
+const outside = AsyncLocalStorage.snapshot();
+
+/**
+ * Runs `work` for a request. `context` is the framework's request or context object. If `context`
+ * is undefined or `requestId` is null, uses the value of the enclosing request. If `context` is
+ * undefined and the id stays the same, creates no new async context.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
@@ -26,9 +33,12 @@ export function runInContext<T>(context: unknown, requestId: RequestId, work: ()
   return requests.run({ context: context ?? outside?.context, requestId: id }, work);
 }
 
-/** Runs `work` outside the current request, for work of several requests or after the response. */
+/**
+ * Runs `work` outside the current request, also for the contexts of the application. Use this
+ * function for work that belongs to several requests or runs after the response.
+ */
 export function runForNoRequest<T>(work: () => T): T {
-  return requests.exit(work);
+  return outside(work);
 }
 
 /** Returns the framework's request or context object, or undefined outside a request. */

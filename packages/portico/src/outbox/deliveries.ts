@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { runForNoRequest } from '../http/context.ts';
 import type { OutboxMessages, QueuedMessage } from '../store/sql/outbox-messages.ts';
 import type { Lease, OutboxReceivers } from '../store/sql/outbox-receivers.ts';
 import { backoff } from './backoff.ts';
@@ -49,8 +49,6 @@ export class Deliveries {
   readonly #receivers: OutboxReceivers;
   readonly #messages: OutboxMessages;
   readonly #running = new Map<string, { isTroubled: boolean; done: Promise<void> }>();
-  /** Deliveries belong to no request. */
-  readonly #outside = AsyncLocalStorage.snapshot();
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> | null = null;
   #isStarted = false;
@@ -77,7 +75,8 @@ export class Deliveries {
     // A console command ends soon, so it never delivers. Processes that handle requests deliver its
     // messages.
     if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
-    this.#looking = this.#outside(() => this.#look()).finally(() => {
+    // Deliveries belong to no request, even if a request starts them.
+    this.#looking = runForNoRequest(() => this.#look()).finally(() => {
       this.#looking = null;
     });
   }
