@@ -78,9 +78,9 @@ export interface HeldRange {
   readonly below: string | null;
   /** Only this id and higher ones, or null. */
   readonly above: string | null;
-  /** How many authorizations to find. */
+  /** How many authorizations to find at most. */
   readonly limit: number;
-  /** How many rows to read. */
+  /** How many rows to read at most. */
   readonly examine: number;
 }
 

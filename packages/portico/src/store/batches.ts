@@ -31,8 +31,8 @@ export interface OrderedBatch extends Batch {
 export type Pause = (took: number) => Promise<void>;
 
 /**
- * Pauses as long as the batch took, up to a limit, in milliseconds. Meanwhile, requests can use the
- * store.
+ * Returns how long to pause, in milliseconds: as long as the batch took, up to a limit. Meanwhile,
+ * requests can use the store.
  */
 export const pauseAfter = (took: number): number => Math.min(took, LONGEST_PAUSE);
 

@@ -13,7 +13,8 @@ export interface GivenAccess {
   /**
    * Stops organizations from granting this client access to this person's account, or any client if
    * null. This includes access that does not exist yet. Call this before you revoke the
-   * authorizations. If `clientId` is null and the person does not exist, returns false.
+   * authorizations. If `clientId` is null and the person does not exist, changes nothing and
+   * returns false.
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /**

@@ -108,7 +108,10 @@ export interface KeptAnswer {
    */
   readonly generation: number;
   readonly usedAt: number;
-  /** The hash of the token in the response, unless the client has already used that token. */
+  /**
+   * The hash of the current refresh token. This is the token in the response, unless the client has
+   * already used that token.
+   */
   readonly currentHash: string;
   /** When the current refresh token expires. */
   readonly expiresAt: number;

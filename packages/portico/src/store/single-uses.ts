@@ -18,9 +18,9 @@ export class SingleUses {
   }
 
   /**
-   * Returns true for the first use. `of` identifies the value within its kind until `expiresAt`, in
-   * milliseconds since 1970. Throws if the result is unknown. The caller must then refuse the
-   * value.
+   * Records a use, and returns true for the first one. `of` identifies the value within its kind
+   * until `expiresAt`, in milliseconds since 1970. Throws if the result is unknown. The caller must
+   * then refuse the value.
    */
   async claim(kind: SingleUseKind, of: readonly string[], expiresAt: number): Promise<boolean> {
     const hash = tokenHash(JSON.stringify([kind, ...of]));

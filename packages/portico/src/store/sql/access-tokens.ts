@@ -32,8 +32,9 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Returns the token, or why it is not valid. Its authorization and its client must not be
-   * revoked, and the client must still have a grant that starts this kind of access.
+   * Returns the token, or why it is not valid. It must not have expired, and its authorization and
+   * its client must not be revoked. The client must still have a grant that starts this kind of
+   * access.
    */
   async findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
     const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);

@@ -45,8 +45,9 @@ export interface ClaimParameters {
  * Updates one row and inserts another, or does neither. Returns false if no row was in the required
  * state, or if `first` returned false.
  *
- * Do not read before the UPDATE. On MySQL, a read would fix a snapshot, which may not include a
- * recent revocation. On other engines, it could cause a deadlock.
+ * Without `first`, the UPDATE is the first statement of its transaction. Do not read before it. On
+ * MySQL, a read would fix a snapshot, which may not include a recent revocation. On other engines,
+ * it could cause a deadlock.
  */
 export async function claimThenInsert(
   database: Database,

@@ -179,8 +179,8 @@ export class ClientRecords {
    * Updates a client that an operator registered. A new logo replaces the old one, and null removes
    * it. `addition` may run twice: its second run must not change the result.
    *
-   * Returns false if the client is revoked, or if one of these fields changed after the caller read
-   * it.
+   * Returns false if the client is revoked, or if a column of `UPDATE_CLIENT` changed after the
+   * caller read the client.
    */
   updateClient(
     read: Client,

@@ -58,7 +58,7 @@ export class CodeRecords {
 
   /**
    * Marks the code as used without tokens, for a request that does not match the code. If its own
-   * client sends a used code, revokes the authorization and returns true.
+   * client sends a used code, revokes the authorization. Returns true if this call revoked it.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
     const { hash, family } = code;

@@ -22,8 +22,9 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes at most `limit` rows of each kind: authorizations with their codes and refresh tokens,
-   * consent requests, and rows of `oauth_waiting_requests`. `more` is true if more rows may follow.
+   * Removes at most `limit` expired rows of each kind: authorizations with their codes and refresh
+   * tokens, consent requests, and rows of `oauth_waiting_requests`. `more` is true if more rows may
+   * follow.
    */
   async prune(
     expiredBefore: number,

@@ -118,8 +118,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * The prefix of a thumbprint if the authorization had refresh tokens before it was bound to this
- * key. A thumbprint never starts with this character.
+ * The prefix of a thumbprint if the authorization had refresh tokens without a key before it was
+ * bound to this key. A thumbprint never starts with this character.
  */
 const LATE = '+';
 
