@@ -181,7 +181,10 @@ export class RefreshTokenGrant implements TokenGrant {
     });
   }
 
-  /** Throws unless the request is for the same resource and scopes as the first one. */
+  /**
+   * Throws unless the request is for the same resource and scopes as the first one. Other scopes
+   * would need another access token.
+   */
   #requireSame(
     client: Client,
     form: Parameters,
