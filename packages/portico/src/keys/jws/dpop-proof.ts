@@ -153,7 +153,8 @@ function unescaped(escape: string): string {
 }
 
 /**
- * Returns from when no server accepts the proof any longer. All times are whole seconds since 1970.
+ * Returns the time from which no server accepts the proof any longer, in whole seconds since 1970.
+ * `now` is in seconds too.
  */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   if (!isTime(iat))
