@@ -106,8 +106,8 @@ export async function changedClient(
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // Keep the algorithm, even if the client has no ID tokens now. If it gets them again, the
-    // server uses the same algorithm as before (AS-30.3).
+    // Keep the algorithm that signs the client's ID tokens, or that did so earlier. A client that
+    // loses its right to ID tokens and gets it again keeps its algorithm (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }

@@ -324,7 +324,7 @@ export class Clients {
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
     await store.clients.insertRevokedClient(client);
-    // A user saw the client in the meantime, so the store contains it. Revoke that client.
+    // If a user saw the client in the meantime, the store already contains it. Revoke that client.
     const wasKnown = await store.clients.revokeClient(url, now);
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown };

@@ -16,7 +16,7 @@ import type { ClientKeys } from '../store/client.ts';
 /** The limits of a stored set. They are low: anyone can make the server store a set. */
 const MOST_KEPT = 10;
 const MOST_CHARACTERS = 4000;
-/** The maximum number of keys in a set from a client's URL. */
+/** The maximum number of keys in a set that the server reads, for example from a client's URL. */
 const MOST_PUBLISHED = 50;
 
 export interface NamedKeys {
@@ -98,8 +98,8 @@ export function readKeySet(value: unknown): readonly PublicKey[] | null {
 }
 
 /**
- * Returns the keys that can verify signatures, and the problems of all other keys. Returns null if
- * the value is not a key set or has too many keys.
+ * Returns the keys that can verify signatures, and the problems of keys that must not be used.
+ * Returns null if the value is not a key set or has too many keys.
  */
 function sortKeySet(
   value: unknown,
