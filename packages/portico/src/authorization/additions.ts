@@ -27,15 +27,16 @@ export interface AllowedAuthorization extends Pick<
 > {
   readonly client: Client;
   /**
-   * The earlier authorization that the server reuses. Null if the person answered on the consent
-   * page.
+   * The earlier authorization whose consent the server reuses. Null if the person answered on the
+   * consent page.
    */
   readonly prior: PriorAuthorization | null;
-  /** The person's answer, or the authorization request if the server reuses an earlier consent. */
-  readonly request: Request;
   /**
-   * When the server began to ask the host who is signed in, in milliseconds since 1970.
+   * The HTTP request with the person's answer. If the server reuses an earlier consent, it is the
+   * authorization request.
    */
+  readonly request: Request;
+  /** When the server began to ask the host who is signed in, in milliseconds since 1970. */
   readonly readAt: number;
   /** The request parameters that features declare in `requestParameters`. */
   readonly further: Readonly<Record<string, string>>;

@@ -34,6 +34,9 @@ export type RequestCheck = (
 export interface RequestReading {
   /** These checks replace Portico's checks with the same names. */
   readonly checks: Readonly<Record<string, RequestCheck>>;
-  /** The parameters that features add. A request may contain each of them only once. */
+  /**
+   * The parameters that features add. A request may contain each of them only once. The server
+   * stores them with the request.
+   */
   readonly parameters: readonly string[];
 }

@@ -76,8 +76,8 @@ export function refuseSilent(parameters: Parameters): void {
 }
 
 /**
- * Throws unless `prompt` is missing, contains `consent`, or is exactly `none` (OpenID Connect Core
- * section 3.1.2.1). `refuseSilent` handles `none`.
+ * Throws if `prompt` contains anything but `consent`, unless it is exactly `none` (OpenID Connect
+ * Core section 3.1.2.1). `refuseSilent` handles `none`.
  */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';

@@ -214,8 +214,8 @@ export class WaitingRequests {
 }
 
 /**
- * Returns the names of the cookies to remove so that a new cookie of this size fits. Removes
- * unreadable and expired cookies first, then the oldest ones.
+ * Returns the names of the cookies to remove so that a new cookie of this size fits. Always removes
+ * unreadable and expired cookies, and then the oldest ones while there is not enough room.
  */
 function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
   const createdAt = ({ opened }: WaitingCookie) => opened?.createdAt ?? 0;
