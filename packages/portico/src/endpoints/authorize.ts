@@ -128,7 +128,8 @@ export class AuthorizeEndpoint {
     if ('response' in checked && isVerified(checked.response.client)) {
       return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     }
-    // Redirect to an unverified client only after a user has signed in (RFC 9700 section 4.11.2).
+    // If the checks failed, redirect to an unverified client only after a user has signed in (RFC
+    // 9700 section 4.11.2).
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null && isSilent(checked)) {
       const response = notSignedInSilently(checked.asked, checked.client);

@@ -6,7 +6,8 @@ import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 
 /**
  * Handles POST /oauth/revoke (RFC 7009). A refresh token ends its whole authorization. An access
- * token ends alone. An unknown token, or one of another client, gets the same response.
+ * token ends alone. An unknown token, or one of another client, ends nothing and gets the same
+ * response.
  */
 export class RevokeEndpoint {
   readonly #server: Server;
