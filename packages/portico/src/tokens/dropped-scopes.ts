@@ -9,7 +9,7 @@ export interface UngrantableScope {
   readonly client: Client;
   /** The scopes of the server. */
   readonly catalog: ScopeCatalog;
-  /** The scopes of `catalog` that belong to the requested resource. */
+  /** The scopes of `catalog` that clients can request for this resource. */
   readonly grantable: ScopeCatalog;
   /** True if the client requests a token for itself. */
   readonly forItself: boolean;
