@@ -18,7 +18,7 @@ const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
 /**
  * Quotes an untrusted text for the log, with at most 200 characters. Escapes invisible characters.
- * Replaces parts that are as long as a secret with `[…]`.
+ * Replaces parts that are at least as long as a secret with `[…]`.
  */
 export function quoted(text: string): string {
   const cut =
