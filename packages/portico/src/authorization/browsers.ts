@@ -52,7 +52,7 @@ export class Browsers {
 
   /**
    * Returns this browser's secret for this person. Consent is bound to it. It stays the same until
-   * another person signs in.
+   * this method is called for another person.
    */
   async secret(request: Request, { provider, id }: PersonReference): Promise<string> {
     const browsers = await this.#browsersOf(request);

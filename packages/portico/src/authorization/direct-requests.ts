@@ -19,6 +19,7 @@ export interface DirectRequests {
    * Returns the stored request. Returns null if the request was used, has expired or never existed.
    */
   find(requestId: string): Promise<SentParameters | null>;
+  /** Removes the stored request, so that it cannot be used again. */
   end(requestId: string): Promise<void>;
 }
 

@@ -31,6 +31,7 @@ export function refuseRepeatedParameters(parameters: Parameters, further: readon
   for (const name of singleParameters(further)) parameters.get(name);
 }
 
+/** Without duplicates: a feature may list a parameter that is already in `SINGLE_PARAMETERS`. */
 const singleParameters = (further: readonly string[]): readonly string[] => [
   ...new Set([...SINGLE_PARAMETERS, ...further]),
 ];
