@@ -18,7 +18,7 @@ export interface KeySources {
   readonly log: Log;
   /**
    * Returns true if the store contains authorizations that need a key. Called only while there is
-   * no key. The result is reused for a minute.
+   * no key. The result is reused for a minute, unless the call rejects.
    */
   readonly isNeeded: () => Promise<boolean>;
 }

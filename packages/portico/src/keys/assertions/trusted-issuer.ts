@@ -14,6 +14,7 @@ export interface TrustedIssuer {
    * from the token's `sub`.
    */
   readonly issuer: string;
+  /** The location of the issuer's key set (RFC 7517). */
   readonly keys: IssuerKeyLocation;
   readonly algorithms: readonly VerifiedAlgorithm[];
   readonly asserts: readonly AssertedSubject[];
