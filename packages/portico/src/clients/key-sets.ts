@@ -19,6 +19,7 @@ const MOST_CHARACTERS = 4000;
 /** The maximum number of keys in a set that the server reads, for example from a client's URL. */
 const MOST_PUBLISHED = 50;
 
+/** RFC 7591 section 2. */
 export interface NamedKeys {
   readonly jwks?: unknown;
   readonly jwksUri?: string | undefined;
