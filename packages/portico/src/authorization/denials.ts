@@ -4,7 +4,10 @@ import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
-/** Returns the response for a person who may grant none of the requested scopes. */
+/**
+ * Returns the response for a person who may grant none of the requested scopes. Like the others
+ * here, it is `access_denied` (RFC 6749 section 4.1.2.1).
+ */
 export function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,
