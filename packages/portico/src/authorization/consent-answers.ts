@@ -76,7 +76,7 @@ export class ConsentAnswers {
     if ('page' in step) return { page: step.page, pending };
     const response = await this.#answerFirst({ ...pending, ...step }, visitor, allow, isChecked);
     if (response !== null) return { response };
-    // The person clicked twice, and the other click has recorded the decision.
+    // If the person clicked twice, the other click has recorded the decision.
     const answered = await this.#saved.requireOwn(requestId, visitor);
     const meanwhile = await this.#answerAgain(answered, visitor, allow, isChecked);
     if (meanwhile === null) throw await this.#saved.endedMeanwhile(requestId, visitor);

@@ -21,7 +21,7 @@ export async function firstWithKey(
  *   client cannot get ID tokens.
  * - Otherwise: returns RS256 if `preferred` is null or if the client does not have the scope
  *   `openid`. In all other cases, returns the first algorithm in `preferred` for which the server
- *   has a key. Throws if it has a key for no algorithm.
+ *   has a key. Throws if it has a key for none of them.
  */
 export async function checkAlgorithm(
   requested: string | undefined,

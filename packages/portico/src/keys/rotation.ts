@@ -118,7 +118,7 @@ export class Rotation {
     }
   }
 
-  /** Replaces these keys, and removes all other keys of their algorithms. */
+  /** Replaces these keys immediately. Removes the staged and older keys of their algorithms. */
   async #replaceNow(keys: readonly SigningKey[], due: readonly SigningKey[]): Promise<Made> {
     const { clock, audit } = this.#parts;
     const drafts = await this.#draftAll(due, () => ({}));
