@@ -114,9 +114,9 @@ export type AuditEvent =
     })
   /**
    * An administrator erased a person. The person's authorizations and subject identifier were
-   * removed. In stored audit events, a pseudonym replaces the person. If erasing failed and was
-   * repeated, there is one event for each call that removed anything, unless the store failed before
-   * it confirmed the first removal.
+   * removed. In stored events, a pseudonym replaces the person. If erasing failed and was repeated,
+   * each call that removed anything has its event, unless the store failed before it confirmed the
+   * first removal.
    */
   | (Acting & {
       readonly type: 'person_erased';
