@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { ask, content, ToolError, type ToolCall, type ToolInterface } from '@portico/mcp';
+import {
+  ask,
+  content,
+  mcpServerOf,
+  ToolError,
+  type ToolCall,
+  type ToolInterface,
+} from '@portico/mcp';
 import { AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
@@ -108,6 +115,11 @@ const TOOLS: readonly ToolInterface[] = [
       },
     }),
   }),
+  toolNamed('waiting', async (_, { signal, progress }) => {
+    await progress(1);
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    left.resolve();
+  }),
   toolNamed('asks_much', ({ size }) => ask({ confirm: CONFIRM }, 'x'.repeat(Number(size)))),
   toolNamed(
     'noted_form',
@@ -130,6 +142,9 @@ const TOOLS: readonly ToolInterface[] = [
     return 'done';
   }),
 ];
+
+/** Resolves when the tool `waiting` has ended. */
+let left = Promise.withResolvers<void>();
 
 const WRONG_QUESTIONS: Readonly<Record<string, unknown>> = {
   nothing: {},
@@ -542,6 +557,39 @@ describe('an MCP request of 2026-07-28', () => {
   });
 
   // @shows MCP-8.14
+  test.each([
+    [STATELESS, 'request'],
+    [STATELESS, 'stream'],
+    ['2025-11-25', 'request'],
+    ['2025-11-25', 'stream'],
+  ])('and one of %s end their tool if the host ends only the %s', async (version, ended) => {
+    left = Promise.withResolvers<void>();
+    const rpc = mcpServerOf(streaming.application).endpoints.find(({ path }) => path === '/mcp');
+    const request = new AbortController();
+    const _meta = { ...(version === STATELESS ? META : {}), progressToken: 1 };
+    const params = { name: 'waiting', arguments: {}, _meta };
+    const response = await rpc?.handle(
+      new Request(streaming.resource, {
+        method: 'POST',
+        signal: request.signal,
+        headers: {
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          Authorization: `Bearer ${await streaming.serviceToken()}`,
+          'MCP-Protocol-Version': version,
+          'Mcp-Method': 'tools/call',
+          'Mcp-Name': 'waiting',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+      }),
+    );
+    const reader = response?.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toContain('notifications/progress');
+    await (ended === 'request' ? request.abort() : reader?.cancel());
+    await left.promise;
+    expect((await reader?.read())?.done).toBe(true);
+  });
+
   test('gets one JSON document without mcp:transport:streaming', async () => {
     const bearer = await assistant.serviceToken();
     const meta = { ...META, progressToken: 'p' };

@@ -620,9 +620,14 @@ describe('the message that is checked is the message that runs', () => {
 });
 
 describe('a caller who disconnects from the MCP endpoint', () => {
-  test.each([false, true])(
-    'ends the tool call of this request, and delays no other (streaming: %s)',
-    async (stream) => {
+  test.each([
+    [false, 'a service'],
+    [true, 'a service'],
+    [false, 'a person'],
+    [true, 'a person'],
+  ])(
+    'ends the tool call of this request, and delays no other (streaming: %s, for %s)',
+    async (stream, who) => {
       const began = Promise.withResolvers<void>();
       const told = Promise.withResolvers<void>();
       const waiting = toolNamed('waiting', async (_, { signal }) => {
@@ -632,12 +637,13 @@ describe('a caller who disconnects from the MCP endpoint', () => {
       });
       const config = { mcp: { transport: { streaming: stream } } };
       const patient = await startAssistant({ tools: [waiting], config });
+      const bearer = await (who === 'a person' ? patient.linkedToken() : patient.serviceToken());
       const hangUp = new AbortController();
       const left = fetch(patient.resource, {
         method: 'POST',
         signal: hangUp.signal,
         headers: {
-          Authorization: `Bearer ${await patient.serviceToken()}`,
+          Authorization: `Bearer ${bearer}`,
           'Content-Type': 'application/json',
           Accept: 'application/json, text/event-stream',
         },
@@ -719,6 +725,10 @@ describe('notifications/cancelled', () => {
       await running(2);
       await cancel(1);
       expect(await meant).toContain('"text":"The call was cancelled."');
+      const again = call(1);
+      await running(3);
+      await cancel(1);
+      expect(await again).toContain('"text":"The call was cancelled."');
       stop();
       expect(await text).toContain('"text":"done"');
       // The server forgets a call that has ended, so its id can be used again.
