@@ -257,17 +257,19 @@ describe('a 403 challenge of MCP', () => {
     try {
       const ada = (await several.accounts.findByEmail(ADA))?.id ?? '';
       await several.accounts.grant(ada, 'mcp:orders');
-      const { client, secret } = await several.server.clients.create({
-        name: 'A host',
-        redirectUris: [REDIRECT_URI],
-        scopes: [...scopes, 'profile'],
-      });
-      const host = { id: client.id, secret: secret ?? '' };
-      const none = await several.linkedToken('profile', host);
-      const [first, second] = await Promise.all(
-        scopes.map((scope) => several.linkedToken(scope, host)),
-      );
-      const answered = async (bearer = '') =>
+      // Each token is of another client, because a client keeps the scopes that it has.
+      const linked = async (scope: string) => {
+        const { client, secret } = await several.server.clients.create({
+          name: 'A host',
+          redirectUris: [REDIRECT_URI],
+          scopes: [...scopes, 'profile'],
+        });
+        return several.linkedToken(scope, { id: client.id, secret: secret ?? '' });
+      };
+      const none = await linked('profile');
+      const first = await linked('mcp:tools');
+      const second = await linked('mcp:orders');
+      const answered = async (bearer: string) =>
         challengeOf(post(message('of_the_person'), bearer, {}, several.resource));
       expect(await answered(first)).toEqual([200, null]);
       expect(await answered(second)).toEqual([403, expect.stringContaining('scope="mcp:tools"')]);

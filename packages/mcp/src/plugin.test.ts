@@ -68,6 +68,10 @@ describe('the configuration of the plugin', () => {
       `oauth_server:audience: must be the MCP resource: ${CANONICAL}`,
     ],
     [
+      { section: { resource: CANONICAL }, server: { audience: other } },
+      `oauth_server:audience: must be the MCP resource: ${CANONICAL}`,
+    ],
+    [
       { section: { oauth: { scopes_supported: ['mcp:tools', 'toString'] } } },
       'mcp:oauth:scopes_supported: contains toString, which is not in oauth_server:scopes; add it there',
     ],

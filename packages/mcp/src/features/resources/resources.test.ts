@@ -43,14 +43,22 @@ describe('a resource', () => {
     },
   );
 
-  test.each(['', 'guide', ':a', '1a:b', 'app:', 'app:a b', `app:${'x'.repeat(2045)}`, ' a:b', 7])(
-    'cannot have the URI %j',
-    (uri) => {
-      expect(() => registered({ uri: () => uri })).toThrow(
-        `The uri() of a resource must return an absolute URI, not ${JSON.stringify(uri)}`,
-      );
-    },
-  );
+  test.each([
+    '',
+    'guide',
+    ':a',
+    '1a:b',
+    'app:',
+    'app:a b',
+    `app:${'x'.repeat(2045)}`,
+    ' a:b',
+    7,
+    ['a:b'],
+  ])('cannot have the URI %j', (uri) => {
+    expect(() => registered({ uri: () => uri })).toThrow(
+      `The uri() of a resource must return an absolute URI, not ${JSON.stringify(uri)}`,
+    );
+  });
 
   test.each(['text', '/plain', 'text/', 'a b/c', 'text/plain;', `${'x'.repeat(128)}/x`, 'text/x '])(
     'cannot have the media type %j',

@@ -115,12 +115,6 @@ function readResource(resource: ResourceInterface): RegisteredResource {
       `The uri() of a resource must return an absolute URI, not ${JSON.stringify(uri)}`,
     );
   }
-  // Reject an invalid `scope`. Otherwise, the resource would become public.
-  if ('scope' in resource && typeof resource.scope !== 'function') {
-    throw new Error(
-      `The scope of the resource ${uri} must be a method that returns the name of a scope`,
-    );
-  }
   const mimeType = readText(uri, 'mimeType', resource);
   if (mimeType !== null && !MEDIA_TYPE.test(mimeType)) {
     throw new Error(`The mimeType() of the resource ${uri} must return a media type`);
