@@ -493,6 +493,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/mcp/src/refusal.test.ts',
       'packages/mcp/src/features.test.ts',
       'packages/mcp/src/plugin.test.ts',
+      'packages/mcp/src/other-endpoints.test.ts',
       'packages/mcp/src/challenges.test.ts',
       'packages/mcp/src/origins.test.ts',
       'test/mcp.test.ts',
