@@ -65,9 +65,10 @@ describe('the headers of a request of 2026-07-28', () => {
     ['resources/read', { name: 'a' }],
     ['resources/read', { uri: ['a'] }],
   ])('need no name for %s with %j', async (method, params) => {
-    expect(await read(request(method, params), named(method))).toEqual({
-      capabilities: { roots: {} },
-    });
+    for (const headers of [named(method), named(method, 'other')])
+      expect(await read(request(method, params), headers)).toEqual({
+        capabilities: { roots: {} },
+      });
   });
 
   test('repeat the version and the method', async () => {
