@@ -256,7 +256,7 @@ describe('resources', () => {
     for (const good of ['x'.repeat(MIB), new Uint8Array(MIB)])
       expect(await read(good)).toMatchObject({ result: {} });
     const wrong = ['x'.repeat(MIB + 1), `${'x'.repeat(MIB - 1)}\u{e4}`, new Uint8Array(MIB + 1)];
-    for (const bad of [...wrong, 7, null, undefined, { byteLength: 1 }])
+    for (const bad of [...wrong, 7, null, undefined, [1, 2], { byteLength: 1 }])
       expect(await read(bad)).toEqual({ error: INTERNAL });
   });
 
