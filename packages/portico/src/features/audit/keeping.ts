@@ -6,7 +6,7 @@ import { recordAsJson } from './record.ts';
 export interface AuditStore {
   /** Stores either all of the records or none. Resolves when they are durable. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** True if the store as a whole failed. False if it rejected a single record. */
+  /** Returns true if the store as a whole failed, and false if it rejected a single record. */
   isUnavailable(error: unknown): boolean;
 }
 
@@ -26,7 +26,7 @@ interface Waiting {
 
 /**
  * Stores records in the order in which they arrive, with one statement at a time. The next
- * statement stores the records that arrived in the meantime.
+ * statements store the records that arrived in the meantime, several at a time.
  *
  * If a record is not stored within a second, it goes to the log and the request continues. Until
  * the store responds again, further records go to the log immediately. The store may later accept

@@ -4,9 +4,9 @@ import type { BrandingConfig } from './config.ts';
  * The custom properties for colors, computed from `--brand`. `y` is the relative luminance of a
  * color (WCAG 2.2).
  *
- * In light mode, browsers darken the brand color until its contrast with the page is at least
- * 4.5:1. In dark mode, they lighten it. A color with enough contrast does not change. So text on
- * the accent color is white in light mode and black in dark mode.
+ * In light mode, browsers darken the brand color until its contrast with the page and the card is
+ * at least 4.5:1. In dark mode, they lighten it. A color with enough contrast does not change. So
+ * text on the accent color is white in light mode and black in dark mode.
  */
 const LIGHT = `
     --accent: color(from var(--brand) xyz-d65

@@ -33,7 +33,7 @@ export interface DocumentRules extends KeyRules {
   readonly grantTypes: GrantTypes;
   /** The requirements that a client can set in its document. */
   readonly demands: readonly ClientDemand[];
-  /** The algorithm for documents that name none. */
+  /** The ID token algorithm for documents that name none. */
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
@@ -47,7 +47,7 @@ export interface KeyRules {
   readonly anyPort?: boolean | undefined;
 }
 
-/** The document does not describe a usable client. The message says why, for the log. */
+/** Thrown if a document does not describe a usable client. The message says why, for the log. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
 }

@@ -87,8 +87,8 @@ export class Approvals {
 
   /**
    * Allows the device request, for those of the shown scopes that the user can still allow. Returns
-   * true if this user has already allowed it. Returns false if no such scope remains, or if one of
-   * the requests can no longer be answered.
+   * false if no such scope remains, or if one of the requests can no longer be answered. Returns
+   * true if this user has already allowed the device request.
    */
   async allow(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
@@ -100,14 +100,14 @@ export class Approvals {
     const { request } = open;
     const { clientId, audience } = request;
     const person = visitor.user.reference;
-    // The consent request was stored before. If the user is erased now, the erasure either ends the
-    // consent request or finds the authorization.
+    // The consent request was stored before this statement reads the subject. If the user is erased
+    // now, the erasure either ends the consent request or finds the authorization.
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
     const id = orderedIdentifier(now);
-    // This hash and the authorization's id connect the device request with the authorization. The
-    // token behind the hash is discarded, so no string can be used as an authorization code.
+    // Only this hash and the authorization's id connect the device request with the authorization.
+    // The token behind the hash is discarded, so no string can be used as an authorization code.
     const hash = tokenHash(randomToken());
     const allowed = {
       family: { id, clientId, person, subject, scopes, audience, thumbprint: null, details },

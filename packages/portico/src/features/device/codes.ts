@@ -70,8 +70,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Returns true if the limits allow this many more requests. Counts the waiting requests of public
-   * clients.
+   * Returns true if the limits allow this many more requests. Counts only the waiting requests of
+   * public clients.
    */
   async hasRoom(
     network: string,

@@ -24,7 +24,7 @@ export const RESOURCE_MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   use_dpop_nonce: 'The DPoP proof needs the nonce of this response.',
 };
 
-/** A DPoP proof (RFC 9449) is missing, is not valid, or lacks a nonce from this server. */
+/** Thrown if a DPoP proof (RFC 9449) is missing or invalid, or lacks a nonce from this server. */
 export class DpopError extends KeyProofError {
   declare readonly code: DpopErrorCode;
   /** The nonce for the next proof. Null unless the nonce is missing or not accepted. */

@@ -8,7 +8,7 @@ import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 
 /**
  * The proof in a request that a server has already marked as used. A server may check the same
- * request several times, but must mark its proof as used once.
+ * request several times, but must mark its proof as used only once.
  */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 

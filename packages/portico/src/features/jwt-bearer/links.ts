@@ -10,7 +10,7 @@ export interface Link extends AssertedAccount {
   readonly createdAt: number;
 }
 
-/** The order of the links never changes. */
+/** A page of links. Their order never changes. */
 export interface LinkPage {
   readonly items: readonly Link[];
   /** Pass it as `after` for the next page. Null on the last page. */

@@ -212,7 +212,7 @@ export class OrganizationAccess implements GivenAccess {
   }
 }
 
-/** Without the tenant, which is in the configuration. */
+/** A subject of an issuer. Its tenant is in the configuration. */
 export type LinkedSubject = Omit<AssertedAccount, 'tenant'>;
 
 /** If `clientId` is null, the access of all clients has ended. */

@@ -197,8 +197,8 @@ const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
   WHERE user_id = ? AND user_provider = ?`;
 
 /**
- * Removes the user's reference from rows with ended access. `endAll` finds rows with active access
- * by the reference, so deletes them.
+ * Removes the user's reference from rows with ended access. Deletes rows with active access,
+ * because `endAll` finds those rows by the reference.
  */
 const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',

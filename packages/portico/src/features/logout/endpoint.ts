@@ -93,9 +93,9 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Ends the session. The browser returns to a client that an operator registered, or whose ID
-   * token proves that the user allowed it access. With other clients, anyone could use this server
-   * to redirect browsers to any site.
+   * Ends the session. The browser returns only to a client that an operator registered, or whose ID
+   * token proves that the user allowed it access. Otherwise, anyone could register a client and use
+   * this server to redirect browsers to any site.
    */
   async #signOut(
     { request, user }: Visitor,

@@ -23,7 +23,7 @@ export class IdTokenHints {
 
   /**
    * Returns the content of an ID token that this server issued to an existing client, or null.
-   * Accepts an expired token if the server still publishes its key.
+   * Accepts an expired token only if the server still publishes its key.
    */
   async read(text: string): Promise<IdTokenHint | null> {
     const token = await readOwnIdToken(this.#server, text);

@@ -91,7 +91,7 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
 /**
  * Returns the values of the fields that features add, except fields that clients can never set. The
  * list of a field is empty if the client does not send it, or if the field needs an initial access
- * token.
+ * token that the client has not used.
  */
 function readFurther(
   sent: SentMetadata,
@@ -293,11 +293,12 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 }
 
 /**
- * Returns the scopes to register: the requested scopes that the server offers, or all offered ones.
+ * Returns the scopes to register: the requested scopes that the server offers, or all offered ones
+ * if the client requests none.
  *
- * Unverified clients get all offered scopes except `mcp:service`. Assistants register only with the
- * scopes that they need first, and could not request more later. Users can still grant only scopes
- * that their permissions allow.
+ * Unverified clients always get all offered scopes except `mcp:service`. Assistants register only
+ * with the scopes that they need first, and otherwise could not request more later. Users can still
+ * grant only scopes that their permissions allow.
  */
 function readScopes(
   sent: SentMetadata,

@@ -87,8 +87,7 @@ export class GivenSecrets {
    * other than the current and the previous one.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
-    // A secret that never expires comes from an operator's rotation. The client must not undo that
-    // rotation.
+    // An operator's rotation creates a secret that never expires. The client must not undo it.
     if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null)
       return false;
     return !(await this.#secrets.verify({ ...client, previousSecretHash: null }, sent, client.id));

@@ -85,8 +85,8 @@ export class Registrations {
   /**
    * Registers a client. `initialAccessToken` is the bearer token of the request, or null.
    *
-   * Throws an OAuthError for invalid metadata, a BearerError if a token is invalid or missing, and
-   * a TooManyRegistrationsError at a limit.
+   * Throws an OAuthError for invalid metadata, a BearerError if a token is invalid or required but
+   * missing, and a TooManyRegistrationsError at a limit.
    */
   async register(
     sent: SentMetadata,
