@@ -9,8 +9,8 @@ export type EndedSessions =
   | { readonly person: PersonReference; readonly except?: string };
 
 /**
- * Call it after the commit of `sessionEndedIn`. The change is then already committed, so this
- * function logs errors and never rejects.
+ * The function that `sessionEndedIn` returns. Call it after the commit of your transaction. The
+ * change is committed by then, so this function logs errors and never rejects.
  */
 export type AfterCommit = () => Promise<void>;
 
