@@ -30,7 +30,7 @@ export function parseBearer(authorization: string | null): BearerCredentials | n
   return parseScheme('Bearer', authorization);
 }
 
-/** Reads a token with another scheme, as `parseBearer` does. The caller must accept this scheme. */
+/** Like `parseBearer`, for another scheme. Call it only if the server accepts this scheme. */
 export function parseScheme(
   scheme: string,
   authorization: string | null,
@@ -41,7 +41,7 @@ export function parseScheme(
 
 /**
  * Returns true if the request uses Bearer or one of these schemes, even if its token is not valid.
- * Portico reads no cookies from such a request, so the CSRF check can skip it.
+ * Portico reads no session and no cookies from such a request, so the CSRF check can skip it.
  */
 export function isBearerRequest(request: Request, schemes: readonly string[]): boolean {
   const authorization = request.headers.get('authorization');

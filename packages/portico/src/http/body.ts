@@ -2,8 +2,8 @@
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
- * The application read the request's body before the endpoint and did not keep it. This is a
- * mistake in the application, so the server responds with 500 and logs the error.
+ * Thrown if the application read the request's body before the endpoint and did not keep it. This
+ * is a mistake in the application, so the server responds with 500 and logs the error.
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';

@@ -97,8 +97,8 @@ export class FailedAttempts {
   #current({ key, free }: AttemptKey): Failures | null {
     const now = this.#clock();
     const found = this.#failures.get(key);
-    // Ignore an expired entry. An entry that expires later than `MEMORY` from now is from before
-    // the clock was set back. Ignore it too.
+    // Ignore an expired entry. Also ignore one that expires later than `MEMORY` from now, because
+    // the clock was set back since then.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
       return null;
     // In a network with many users, some attempts fail without an attack. So forget failures one by

@@ -1,7 +1,7 @@
 /**
  * Returns the headers for a page. Other pages cannot frame it. Browsers do not cache it, send no
- * referrer, and by default run no scripts. Its styles have this nonce or come from a file of this
- * origin.
+ * referrer, and by default run no scripts. Its styles must have this nonce or come from a file of
+ * this origin.
  *
  * - `formAction` lists where forms may be sent, in the syntax of a content security policy.
  *   Default: any URL, because Chromium also checks every redirect after a form.

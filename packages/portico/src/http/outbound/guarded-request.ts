@@ -34,7 +34,7 @@ export interface OutboundOptions {
 }
 
 export interface GuardedOptions extends OutboundOptions {
-  /** Only for development. */
+  /** Allows loopback addresses. Only for development. */
   readonly allowsLoopback: boolean;
   /** Allows ports other than 443. Only for development. */
   readonly anyPort: boolean;

@@ -26,7 +26,8 @@ export class OutboundError extends Error {
 
 /**
  * The limits for signed-in people, who can make the server fetch any URL. A person's limit is far
- * below the limit for a host, so one person cannot use up the limit for a host.
+ * below the limit for a host, so one person cannot use up the limit for a host. A person's limit
+ * for one host is even lower.
  *
  * Known URLs have separate counters, one for each URL. So a person who uses up a limit with
  * invented URLs cannot stop clients that are in use. Documents are cached for at least five
