@@ -91,8 +91,8 @@ export interface StartOptions {
    */
   readonly clock?: () => number;
   /**
-   * The timer for connections and transactions. Tests can pass another timer. Default: the system
-   * timer.
+   * The timer for the time limits of database connections and transactions. Tests can pass another
+   * timer. Default: the system timer.
    */
   readonly timer?: Timer;
   /**

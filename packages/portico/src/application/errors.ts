@@ -1,5 +1,5 @@
 /**
- * A console command failed. The user sees only the message, and the exit code is 1.
+ * Thrown if a console command fails. The user sees only the message, and the exit code is 1.
  *
  * @example
  * if (order === null) throw new ConsoleError('No order has this number');

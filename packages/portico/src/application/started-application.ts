@@ -51,8 +51,8 @@ export interface Application {
    */
   printMigrations(): Promise<string>;
   /**
-   * Applies the missing migrations that `only` accepts, and returns their names. Calls `onStep`
-   * before each migration.
+   * Applies the missing migrations and returns their names. With `only`, applies only those that it
+   * accepts. Calls `onStep` before each migration.
    */
   migrate(
     only?: (name: string) => boolean,
