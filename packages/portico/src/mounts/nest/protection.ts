@@ -48,7 +48,7 @@ const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>(
   'nest: runs with token()',
 );
 
-/** Looking up a token failed. Contains the response to send. */
+/** Thrown if looking up a token failed. Contains the response to send. */
 class FailedLookUp extends Error {
   readonly response: Response;
   constructor(response: Response) {
@@ -92,7 +92,7 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
 Catch(BearerError, FailedLookUp)(PorticoFilter);
 Dependencies(HttpAdapterHost)(PorticoFilter);
 
-/** Accepts a request with a usable token that has all scopes from `@RequireScope()`. */
+/** Accepts a request only if its token is usable and has all scopes from `@RequireScope()`. */
 export class PorticoGuard implements CanActivate {
   readonly #server: AuthorizationServer;
   readonly #reflector: Reflector;
@@ -114,8 +114,8 @@ export class PorticoGuard implements CanActivate {
     const run = before?.api === api ? before.run : await this.#lookUp(request, api);
     const scopes = this.#reflector.getAllAndMerge<string[]>(SCOPES, places);
     run(() => {
-      // If challenges link to metadata, the response to a request without a usable token must name
-      // the scope. `requireScope` then rejects such a request.
+      // If challenges link to metadata, the response must name the scope even if the request has no
+      // usable token. `requireScope` alone then rejects such a request.
       if (scopes.length === 0 || api.resourceMetadataUrl === null) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
