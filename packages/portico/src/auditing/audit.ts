@@ -232,8 +232,8 @@ export type AuditEvent =
       readonly algorithm: string;
     })
   /**
-   * A signed-in person was rejected on an administrator's page. Recorded at most once per minute
-   * for each person and reason.
+   * A signed-in person tried to use an administrator's page or form, and was rejected. Recorded at
+   * most once per minute for each person and reason.
    */
   | {
       readonly type: 'admin_refused';
@@ -328,6 +328,7 @@ export interface AuditedClient {
   readonly registeredBy: 'operator' | 'registration' | 'document';
 }
 
+/** The data about a client's failed attempt to authenticate. */
 export interface FailedClientAuthentication {
   /**
    * The client's id. Null if no client has the id that was sent. The sent text could be anything,
