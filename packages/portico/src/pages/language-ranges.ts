@@ -3,8 +3,8 @@ const LONGEST = 500;
 /** The maximum number of languages in a header or parameter. Further ones are ignored. */
 const MOST = 20;
 /**
- * The maximum length of a tag. Long tags would be slow to look up. RFC 5646 section 4.4.1 requires
- * a limit of at least 35.
+ * The maximum length of a tag, in characters. Long tags would be slow to look up. RFC 5646 section
+ * 4.4.1 requires a limit of at least 35.
  */
 const LONGEST_TAG = 100;
 
