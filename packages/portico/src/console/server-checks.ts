@@ -204,8 +204,8 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const { passwordHasher } = host;
   const hash = await passwordHasher.hash(secret);
   const right: unknown = await passwordHasher.verify(secret, hash);
-  // Some hashers ignore the end of a long secret. For example, bcrypt uses only 72 bytes. So add a
-  // character at the start.
+  // Some hashers ignore the end of a long secret. For example, bcrypt uses only the first 72 bytes.
+  // So add a character at the start.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
   // A hasher in JavaScript can return any value. Accept only `true`, as client authentication does.
   if (right === true && wrong !== true)

@@ -119,8 +119,8 @@ function describe(
 }
 
 /**
- * A client may have chosen its name. Such a name is in quotes, without characters that move the
- * terminal's cursor or change the text direction.
+ * A client may have chosen its name. Such a name is in quotes. Characters that move the terminal's
+ * cursor or change the text direction are escaped.
  */
 export function getName(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);
