@@ -27,8 +27,8 @@ export interface Route {
   readonly path: string;
   /**
    * Set it for a route that the application may replace. This route is skipped if another route has
-   * the same name or path. It is also skipped if another route answers this path and one of the
-   * methods through placeholders.
+   * the same name, or the same path with any method. It is also skipped if another route answers
+   * this path and one of the methods through placeholders.
    */
   readonly yields?: true;
   /**
