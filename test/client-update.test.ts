@@ -548,6 +548,42 @@ describe('an update of a client', () => {
     expect((await portal.server.clients.show(client.id)).scopesNotOffered).toEqual([]);
   });
 
+  // @shows AS-30.2
+  test.each<[string, string, string, ClientChanges]>([
+    ['scope', 'notes:old', 'authorization_code refresh_token', { removeGrants: ['refresh_token'] }],
+    ['only grant', 'notes:read', 'switched-off', { addGrants: ['refresh_token'] }],
+    [
+      'grant that refreshes',
+      'notes:read',
+      'switched-off refresh_token',
+      { removeGrants: ['switched-off'] },
+    ],
+    [
+      'grant for people',
+      'openid',
+      'switched-off client_credentials',
+      { addScopes: ['notes:read'] },
+    ],
+  ])(
+    'can rename a client whose %s is no longer offered, but checks new scopes and grants',
+    async (_, scope, grants, refused) => {
+      const client = await registerClient(portal);
+      const redirectUris = grants.includes('authorization_code')
+        ? ['https://client.example/callback']
+        : [];
+      await portal.application.database.execute(
+        'UPDATE oauth_clients SET scope = ?, grants = ?, redirect_uris = ? WHERE client_id = ?',
+        [scope, grants, JSON.stringify(redirectUris), client.id],
+      );
+      const before = await portal.server.clients.find(client.id);
+      const renamed = { ...before, name: 'Renamed' };
+      await update(client, { name: 'Renamed' });
+      expect(await portal.server.clients.find(client.id)).toEqual(renamed);
+      await expect(update(client, refused)).rejects.toThrow(/scope|grant/);
+      expect(await portal.server.clients.find(client.id)).toEqual(renamed);
+    },
+  );
+
   // @shows AS-30.6
   test('is not lost among simultaneous updates', async () => {
     const client = await registerClient(portal, { scopes: ['notes:read'] });

@@ -83,10 +83,12 @@ export async function changedClient(
   const scopes = list('scope', client.scopes, added, changes.removeScopes);
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
   const grantTypes = server.grantTypes();
-  requireWhole(redirectUris, grants, grantTypes);
+  // If the scopes and grants do not change, do not check whether they fit together: the
+  // configuration may no longer offer all of them, which must not block other changes.
+  const keepsRights = isSame(scopes, client.scopes) && isSame(grants, client.grants);
+  requireWhole(redirectUris, grants, keepsRights ? null : grantTypes);
   const keys = namedKeys(client, changes, server.takesKeys());
-  // Leave out scopes and grants that the configuration no longer offers. They must not block other
-  // changes.
+  // For the same reason, leave out the client's scopes and grants that are no longer offered.
   const known = scopes.filter((name) => server.scopes.has(name) || !client.scopes.includes(name));
   const offered = grants.filter(
     (name) => grantTypes.rights.includes(name) || !client.grants.includes(name),
@@ -113,14 +115,16 @@ export async function changedClient(
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
       : {}),
   };
-  const checked = await checkRegistration(registration, server, client);
+  const checked = await checkRegistration(registration, server, { client, keepsRights });
   const { siteUri: _, logoHash: __, ...others } = client;
   return {
     ...others,
     name: checked.name,
     redirectUris: checked.redirectUris,
     scopes,
-    grants: [...checked.grants, ...grants.filter((name) => !checked.grants.includes(name))],
+    grants: keepsRights
+      ? client.grants
+      : [...checked.grants, ...grants.filter((name) => !checked.grants.includes(name))],
     keys: bringsKeys(changes) ? checked.keys : client.keys,
     idTokenSignedResponseAlg: hasIdTokens(checked)
       ? checked.idTokenSignedResponseAlg
@@ -150,15 +154,21 @@ function list(
   return [...new Set([...has.filter((each) => !removed.includes(each)), ...added])];
 }
 
+/** Whether a list from `list` contains the same values as before. */
+function isSame(values: readonly string[], before: readonly string[]): boolean {
+  return values.length === before.length && values.every((each) => before.includes(each));
+}
+
 /**
  * Throws if the changed client has no grant, or if its grants and redirect URIs do not fit
- * together. Call this before `checkRegistration`. That function would add the removed default
- * grants again.
+ * together. Call this before `checkRegistration`, which would otherwise add the default grants
+ * again, although the caller removed them. Without `grantTypes`, does not check whether a grant
+ * starts the access that `refresh_token` continues.
  */
 function requireWhole(
   redirectUris: readonly string[],
   grants: readonly string[],
-  grantTypes: GrantTypes,
+  grantTypes: GrantTypes | null,
 ): void {
   const hasCode = grants.includes('authorization_code');
   if (grants.length === 0) {
@@ -177,6 +187,7 @@ function requireWhole(
         `remove ${redirectUris.join(', ')}`,
     );
   }
+  if (grantTypes === null) return;
   if (grants.includes('refresh_token') && !grantTypes.begin(grants, 'person')) {
     const beginnings = grantTypes.beginning('person').join(' or ');
     throw new RegistrationError(

@@ -111,17 +111,24 @@ export interface ClientRegistration {
 
 type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
+/** The existing client for an update, or null for a new client. */
+interface Before {
+  readonly client: Client | null;
+  /** Whether the update keeps all scopes and grants of the client. */
+  readonly keepsRights: boolean;
+}
+
+const NEW: Before = { client: null, keepsRights: false };
+
 /**
  * Checks a registration and adds its defaults. Throws a RegistrationError if the registration is
- * invalid.
- *
- * For an update, `before` is the existing client. Its redirect URIs, its workload and the port of
- * its `jwks_uri` are not checked again.
+ * not valid. For an update, the redirect URIs of the existing client, its workload and the port of
+ * its `jwks_uri` are not checked again. Nor are its scopes and grants if the update keeps them.
  */
 export async function checkRegistration(
   registration: ClientRegistration,
   server: Server,
-  before: Client | null = null,
+  { client: before, keepsRights }: Before = NEW,
 ): Promise<ClientMetadata> {
   const { scopes: catalog, keys, profiles } = server;
   const grantTypes = server.grantTypes();
@@ -137,8 +144,10 @@ export async function checkRegistration(
   const scopes = checkScopes(registration.scopes ?? [], catalog);
   const isPublic = registration.public ?? false;
   const clientKeys = checkKeys(registration, isPublic, server, before);
-  const grants = checkGrants(registration.grants ?? [], redirectUris, isPublic, grantTypes);
-  requireScopes(scopes, grants, grantTypes);
+  const grants = keepsRights
+    ? (registration.grants ?? [])
+    : checkGrants(registration.grants ?? [], redirectUris, isPublic, grantTypes);
+  if (!keepsRights) requireScopes(scopes, grants, grantTypes);
   const isForPeople = grantTypes.begin(grants, 'person');
   const profile = checkProfile(registration.profile, profiles.names);
   const described: Described = {
