@@ -336,6 +336,30 @@ describe('the person is asked for consent', () => {
   });
 
   // @shows AS-52.3
+  test.each([
+    ['not for a scope that they allowed, even if', { 'scope.notes:write': 'on' }, 'code'],
+    ['for a scope that they left out, even if', {}, 'page'],
+  ])('%s they had lost the permission when they answered', async (_, boxes, outcome) => {
+    const both = { scope: 'notes:read notes:write' };
+    const answer = { decision: 'allow', ...boxes };
+    await exchangeCode(
+      portal,
+      client,
+      codeOf(await ada.submit(await open(both), { ...answer, 'scope.notes:write': 'on' })),
+    );
+    const page = await open({ ...both, prompt: 'consent' });
+    await portal.deny(ADA, 'notes.edit');
+    try {
+      const given = await ada.submit(page, answer);
+      const tokens = await tokensOf(await exchangeCode(portal, client, codeOf(given)));
+      expect(tokens.scope).toBe('notes:read');
+    } finally {
+      await portal.grant(ADA, 'notes.edit');
+    }
+    expect(await outcomeOf(await open({ scope: 'notes:write' }))).toBe(outcome);
+  });
+
+  // @shows AS-52.3
   test('for scopes that they denied while oauth_server:remember_consent was off', async () => {
     await allow();
     const off = await openBeside({});

@@ -147,8 +147,9 @@ export class ConsentAnswers {
     }
     // Call the features first. If one of them throws, the consent request stays open.
     if (prior === null) {
-      for (const receive of this.#additions.consentAnswered)
-        await receive(pending, allowed?.family.scopes ?? []);
+      const given = allowed?.family.scopes ?? [];
+      const lost = allow ? lostScopes(pending, held, isChecked) : [];
+      await this.#report(pending, given, lost);
     }
     const answer = { allow, at: now };
     if (!(await store.consentRequests.answerConsent(pending, allowed, answer, prior))) return null;
@@ -167,6 +168,20 @@ export class ConsentAnswers {
       ...(prior === null ? {} : { remembered: prior.id }),
     });
     return responseTo(pending, client, { code });
+  }
+
+  /**
+   * Tells the features what the person answered. The person did not refuse the scopes in `lost`,
+   * which they allow but may no longer grant.
+   */
+  async #report(
+    pending: ConsentRequest,
+    given: readonly string[],
+    lost: readonly string[],
+  ): Promise<void> {
+    const { scopes: shown } = pending.asked;
+    const refused = shown.filter((name) => !given.includes(name) && !lost.includes(name));
+    for (const receive of this.#additions.consentAnswered) await receive(pending, given, refused);
   }
 
   /**
@@ -243,4 +258,14 @@ export class ConsentAnswers {
     const { config, profiles } = this.#server;
     return Math.min(config.code_ttl, profiles.of(client)?.longestCode ?? config.code_ttl);
   }
+}
+
+/** Returns the shown scopes that the person allows but may no longer grant. */
+function lostScopes(
+  pending: ConsentRequest,
+  held: readonly string[],
+  isChecked: IsChecked,
+): readonly string[] {
+  const lost = pending.asked.scopes.filter((name) => !held.includes(name));
+  return chosenScopes(pending, lost, isChecked);
 }

@@ -28,12 +28,14 @@ export interface PriorConsent {
 }
 
 /**
- * Called with each answer on the consent page, before the server stores it. `allowed` lists the
- * shown scopes (`request.asked.scopes`) that the person allows.
+ * Called with the person's answer on the consent page, before the server stores the answer.
+ * `allowed` lists the shown scopes (`request.asked.scopes`) that the person allows, and `refused`
+ * lists those that they refuse. A scope that they allow but may no longer grant is in neither.
  */
 export type ConsentAnswered = (
   request: ConsentRequest,
   allowed: readonly string[],
+  refused: readonly string[],
 ) => Promise<void>;
 
 /** An earlier authorization that covers a new request. The server can skip the consent page. */

@@ -44,7 +44,7 @@ export const rememberConsent = defineFeature({
     const memory = new FirstPartyMemory(server, isOn);
     const always: Contribution = {
       revokesAlso,
-      consentAnswered: (request, allowed) => memory.answered(request, allowed),
+      consentAnswered: (request, _, refused) => memory.answered(request, refused),
     };
     if (!isOn) return always;
     const checkSilent: RequestCheck = async ({ parameters, client }) => {

@@ -71,8 +71,8 @@ export class FirstPartyMemory implements PriorConsent {
     return { id, details: found.family.details, applies };
   }
 
-  answered(request: ConsentRequest, allowed: readonly string[]): Promise<void> {
-    return recordRefusal(this.#server, request, allowed);
+  answered(request: ConsentRequest, refused: readonly string[]): Promise<void> {
+    return recordRefusal(this.#server, request, refused);
   }
 
   /**

@@ -12,10 +12,9 @@ import { consentDetails, consentOf } from './kept-consent.ts';
  */
 export async function recordRefusal(
   server: Server,
-  { clientId, audience, asked: { person, scopes: shown } }: ConsentRequest,
-  allowed: readonly string[],
+  { clientId, audience, asked: { person } }: ConsentRequest,
+  refused: readonly string[],
 ): Promise<void> {
-  const refused = shown.filter((name) => !allowed.includes(name));
   if (refused.length === 0) return;
   const isMeant = ({ family }: Authorization) => {
     const consent = consentOf(family.details);
