@@ -227,6 +227,13 @@ describe('open registration', () => {
       'native',
       ['https://www.cursor.com/cb', 'http://localhost:8787/cb'],
     ],
+    [
+      'and omits such a scheme with an upper-case letter',
+      ['MyApp://callback', LOOPBACK],
+      undefined,
+      'native',
+      [LOOPBACK],
+    ],
   ])(
     'accepts a registration %s',
     async (_, redirectUris, type, registeredType, kept = redirectUris) => {

@@ -197,6 +197,10 @@ describe('The redirect URIs of a registration request', () => {
     expect(of(['cursor://callback', SITE, LOOPBACK])).toMatchObject({
       redirectUris: [SITE, LOOPBACK],
     });
+    expect(of(['MyApp://callback', SITE])).toMatchObject({ redirectUris: [SITE] });
+    const inCapitals = SITE.replace('https', 'HTTPS');
+    expect(of([inCapitals, LOOPBACK])).toMatchObject({ redirectUris: [inCapitals, LOOPBACK] });
+    expect(wrong(['HTTP://client.example/callback', SITE, LOOPBACK])[2]).toContain('HTTP://');
     expect(wrong(['cursor://callback'])[1]).toMatch(
       /^A redirect URI must be https or have a private-use/,
     );

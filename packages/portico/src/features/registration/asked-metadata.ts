@@ -286,7 +286,7 @@ function readRedirectUris(sent: SentMetadata): {
   return { redirectUris, applicationType };
 }
 
-const AMBIGUOUS_SCHEME = /^(?!https?:)[a-z][a-z0-9+-]*:\/\//;
+const AMBIGUOUS_SCHEME = /^(?!https?:)[a-z][a-z0-9+-]*:\/\//i;
 
 function invalidRedirectUri(description: string, detail: string | null = null): OAuthError {
   return new OAuthError('invalid_redirect_uri', description, detail);
