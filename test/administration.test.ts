@@ -58,7 +58,7 @@ beforeAll(async () => {
     config: {
       oauth_server: {
         registration: 'initial_access_token',
-        client_id_metadata_documents: true,
+        client_id_metadata_documents: { denied_hosts: ['denied.example'] },
         audit: { keep: true },
       },
     },
@@ -1040,6 +1040,31 @@ describe('the page of an application', () => {
     expect(await offered(url)).toEqual([['unblock', 'Unblock it…']]);
     await portal.server.clients.unblock(url);
     expect(await offered(url)).toEqual([['revoke', 'Block it…']]);
+  });
+
+  // @shows AS-21.9
+  test('says that the configuration refuses a document, and lets it be blocked', async () => {
+    const url = 'https://denied.example/client.json';
+    await portal.server.clients.revoke(url);
+    await portal.server.clients.unblock(url);
+    const refused = { 'Gets no access now': expect.stringContaining('denied_hosts') as string };
+    const shown = await facts(url);
+    expect(shown).toMatchObject({ ...refused, badges: ['public', 'a document'] });
+    expect(shown).not.toHaveProperty('Blocked');
+    expect(await offered(url)).toEqual([['revoke', 'Block it…']]);
+    expect(await portal.server.clients.show(url)).toMatchObject({
+      status: 'active',
+      client: { revokedAt: null },
+    });
+    // Code that looks up the client still gets it as revoked.
+    expect((await portal.server.clients.find(url))?.revokedAt).not.toBeNull();
+    clock.advance(60);
+    await ada.submit(await ada.get(pageOf(url, 'revoke')));
+    expect(await facts(url)).toMatchObject({
+      badges: ['public', 'a document', 'blocked'],
+      Blocked: minute(),
+    });
+    expect(await offered(url)).toEqual([['unblock', 'Unblock it…']]);
   });
 
   test('asks for confirmation of an action, and explains whether it can be undone', async () => {

@@ -3,7 +3,7 @@ import { isClientUrl, isVerified } from 'portico/extension';
 import { badges } from '../client-badges.ts';
 import { withQuery } from '../links.ts';
 import { markup, type HtmlContent } from '../html.ts';
-import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
+import type { AdministrationParts, Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { alert, clientName, code, moment, notice, secretOnce } from '../formatting.ts';
 import { QUESTIONS, getState } from './client-questions.ts';
 import { details } from './client-details.ts';
@@ -24,7 +24,7 @@ export const client: Page = {
   async show(asked, refused) {
     const { parts, query, links } = asked;
     const id = query.get('id') ?? '';
-    const known = await parts.server.clients.find(id);
+    const known = await findStored(parts, id);
     if (known === null) return unknown(asked, id, refused);
     const question = QUESTIONS.get(
       (refused === undefined ? query.get('ask') : refused.form.get('do')) ?? '',
@@ -45,9 +45,23 @@ export const client: Page = {
     const { form, parts, query } = sent;
     const id = query.get('id') ?? '';
     const action = ACTIONS.get(form.get('do') ?? '');
-    return action?.(sent, id, await parts.server.clients.find(id)) ?? null;
+    return action?.(sent, id, await findStored(parts, id)) ?? null;
   },
 };
+
+/**
+ * Returns the client with the time when an operator revoked or blocked it. `find` alone also
+ * returns a document client as revoked if the configuration does not allow its document.
+ */
+async function findStored(
+  { server: { clients } }: AdministrationParts,
+  id: string,
+): Promise<Client | null> {
+  const known = await clients.find(id);
+  if (known === null || known.revokedAt === null) return known;
+  const { revokedAt } = (await clients.show(id)).client;
+  return { ...known, revokedAt };
+}
 
 type Action = (
   sent: Sent,

@@ -72,6 +72,7 @@ export interface RotatedSecret {
 export const DEFAULT_OVERLAP = 86_400;
 /** In seconds (one year). */
 const LONGEST_OVERLAP = 365 * 86_400;
+const NO_DOCUMENTS = 'the server accepts no client documents';
 
 /**
  * The clients of this server, for console commands and plugins. Methods that change a client take
@@ -154,9 +155,16 @@ export class Clients {
 
   /** Returns all data about a client. Throws a RegistrationError for an unknown id. */
   async show(clientId: string): Promise<ShownClient> {
-    const client = await this.#requireKnown(clientId);
-    const metadata = await this.#server.furtherMetadata.find(client.id);
-    return { ...describeClient(client, this.#server), metadata };
+    const found = await this.#requireKnown(clientId);
+    const { store, furtherMetadata } = this.#server;
+    const metadata = await furtherMetadata.find(found.id);
+    if (found.registeredBy !== 'document' || found.revokedAt === null)
+      return { ...describeClient(found, this.#server), metadata };
+    // Find out whether an operator blocked the client, or only the configuration refuses it.
+    const client = (await store.clients.findStoredClient(found.id)) ?? found;
+    const described = describeClient(client, this.#server);
+    if (client.revokedAt !== null) return { ...described, metadata };
+    return { ...described, refusal: this.#source?.refusal(client.id) ?? NO_DOCUMENTS, metadata };
   }
 
   /**

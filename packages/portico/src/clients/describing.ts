@@ -27,8 +27,9 @@ export interface ShownClient {
   /** The client's scopes that the configuration does not offer. These scopes have no effect. */
   readonly scopesNotOffered: readonly string[];
   /**
-   * The reason why an active client cannot get tokens now because of its security profile. Null if
-   * there is no such reason, and for a client that is not active.
+   * The reason why an active client cannot get tokens now: its security profile, or a configuration
+   * that does not allow its document. Null if there is no such reason, and for a client that is not
+   * active.
    */
   readonly refusal: string | null;
   /** The metadata that features add, by field name from RFC 7591. */

@@ -118,14 +118,22 @@ export class ClientRecords {
    * currently does not accept is returned as revoked.
    */
   async findClient(id: string): Promise<Client | null> {
-    const client = await findClient(this.#database, id);
+    const client = await this.findStoredClient(id);
     if (client === null || client.revokedAt !== null || this.#admits(id)) return client;
     return { ...client, revokedAt: client.createdAt };
   }
 
   /**
-   * Makes the secret with this hash the client's current one. It expires at `expiresAt`, or never
-   * if this is null.
+   * Returns the client with exactly this id as it is stored, even if the server currently does not
+   * accept it. Use this only to show the client.
+   */
+  findStoredClient(id: string): Promise<Client | null> {
+    return findClient(this.#database, id);
+  }
+
+  /**
+   * Makes the secret with this hash the client's current secret. It expires at `expiresAt` (null:
+   * it never expires).
    *
    * The current secret becomes the previous one. It works until `previousExpiresAt`, or until its
    * own expiry if that is earlier. Null stops it immediately. Older secrets stop working.
