@@ -14,7 +14,9 @@ import {
 import { openStore, withExecute, type OpenedStore } from './support/opened-store.ts';
 import {
   ADA,
+  authorizationUrl,
   errorOf,
+  registerClient,
   startPortal,
   type RunningPortal,
   type TestClient,
@@ -124,6 +126,57 @@ test('denying a device is refused if the data of the person are erased at the sa
   };
   expect((await ada.submit(asked, { decision: 'deny' })).status).toBe(400);
   expect(next).toBeNull();
+});
+
+describe('erasing a person while they allow a request', () => {
+  const ANSWERS: Readonly<Record<string, () => Promise<() => Promise<Response>>>> = {
+    'a device': async () => {
+      const page = await enter(ada, (await begin(portal, tv)).user_code);
+      return () => ada.submit(page, { decision: 'allow' });
+    },
+    'an application': async () => {
+      const client = await registerClient(portal);
+      const page = await ada.visit(authorizationUrl(portal, client));
+      return () => ada.submit(page, { decision: 'allow' });
+    },
+  };
+  let erase: () => Promise<unknown>;
+  beforeEach(async () => {
+    await decide(ada, await begin(portal, tv));
+    const [held] = (await portal.server.access.list({ clientId: tv.id })).items;
+    erase = () => portal.server.access.erasePerson(held?.person ?? { provider: '', id: '' });
+  });
+  const isErased = async () => {
+    for (const table of ['oauth_subjects', 'oauth_families', 'oauth_consent_requests'])
+      expect((await opened.inner.execute(`SELECT user_id FROM ${table}`)).rows).toEqual([]);
+  };
+
+  // @shows AS-31.8
+  test.each(Object.keys(ANSWERS))(
+    'leaves no subject if the answer for %s is slower',
+    async (for_) => {
+      const answer = await ANSWERS[for_]?.();
+      // The answer finds that the person has no subject. Before it assigns one, the person is erased.
+      await opened.inner.execute('DELETE FROM oauth_subjects');
+      next = { after: /^SELECT .* FROM oauth_subjects/, act: () => erase() };
+      const response = await answer?.();
+      expect(next).toBeNull();
+      expect(response?.status).toBe(400);
+      await isErased();
+    },
+  );
+
+  // @shows AS-31.8
+  test.each(Object.keys(ANSWERS))(
+    'leaves no subject if the answer for %s is quicker',
+    async (for_) => {
+      const answer = await ANSWERS[for_]?.();
+      next = { after: /^DELETE FROM oauth_subjects/, act: async () => answer?.() };
+      await erase();
+      expect(next).toBeNull();
+      await isErased();
+    },
+  );
 });
 
 // @shows AS-48.5

@@ -135,10 +135,11 @@ export class ConsentAnswers {
     const now = clock();
     const id = orderedIdentifier(now);
     const code = newCode(id);
-    const allowed = isPartAllowed(pending, scopes)
+    const isAllowed = isPartAllowed(pending, scopes);
+    const allowed = isAllowed
       ? await this.#authorization({ pending, client, visitor, scopes, prior, id, code, now })
       : null;
-    if (allowed === null && prior !== null) return null;
+    if (allowed === null && (isAllowed || prior !== null)) return null;
     const noted = allowed === null ? null : this.#lastUse.recordAllowed(client);
     if (noted !== null) {
       await noted;
@@ -221,14 +222,20 @@ export class ConsentAnswers {
     return replaced === 'used' ? codeUsed(saved, client) : responseTo(saved, client, { code });
   }
 
-  /** Returns the authorization that the person allows, with its code. Stores nothing. */
-  async #authorization(allowing: Allowing): Promise<NewAuthorization> {
+  /**
+   * Returns the authorization that the person allows, and its code. Does not store them. Returns
+   * null if the person was erased in the meantime.
+   */
+  async #authorization(allowing: Allowing): Promise<NewAuthorization | null> {
     const { pending, client, visitor, scopes, prior, id, code, now } = allowing;
     const { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint } = pending;
     const { further = {} } = pending;
     const { request, readAt } = visitor;
     const person = visitor.user.reference;
-    const subject = await this.#server.store.subjects.assignSubject(person, randomIdentifier());
+    const { subjects } = this.#server.store;
+    const candidate = randomIdentifier();
+    const subject = await subjects.assignSubjectWhile(pending.idHash, person, candidate);
+    if (subject === null) return null;
     const expiresAt = now + this.#codeLifetime(client) * 1000;
     const about = { id, clientId, client, person, subject, scopes, prior };
     const parameters = { redirectUri, codeChallenge, nonce, ...renewalFor(pending) };

@@ -2,6 +2,9 @@ import type { PersonReference } from '../person.ts';
 import type { Server } from '../server.ts';
 import { BATCH, inBatches, inSteps } from '../store/batches.ts';
 
+/** How often the removal of a person's access is repeated at most. */
+const MOST_PASSES = 5;
+
 /** What `erasePerson` removed. */
 export interface ErasedPerson {
   /** How many authorizations were removed, including those that had already ended. */
@@ -43,22 +46,12 @@ export class Erasing {
     pseudonym: string,
     report?: (authorizations: number) => void,
   ): Promise<void> {
-    const { store, audit } = this.#server;
+    const { audit } = this.#server;
     const erased = this.#erased;
-    // Remove the subject first: a running request may already have read it. The steps below then
-    // remove this request or its authorization.
-    erased.subject = await store.subjects.forgetSubject(person);
-    this.#hasErasedMore = (await this.#server.givenAccess()?.forget(person)) ?? false;
-    await inSteps(async (after) => {
-      const step = await store.consentRequests.endRequestsOfPerson(person, after, BATCH, true);
-      erased.requests += step.ended;
-      return step;
-    });
-    await inBatches(async () => {
-      const { removed, more } = await store.authorizations.removeFamiliesOfPerson(person, BATCH);
-      erased.authorizations += removed;
-      return { count: removed, more };
-    }, report);
+    // Repeat this after it has removed something, because a request that was running may have
+    // assigned a new subject. Stop at some point, even if the person continues to allow access.
+    for (let pass = 0; pass < MOST_PASSES; pass += 1)
+      if (!(await this.#removeAccess(person, report))) break;
     for (const forget of this.#forgetting)
       if ((await forget(person)) === true) this.#hasErasedMore = true;
     await inBatches(async () => {
@@ -66,5 +59,33 @@ export class Erasing {
       erased.events += count;
       return { count, more: count > 0 };
     });
+  }
+
+  /** Removes the person's subject, requests and access. Returns whether there was access or a request. */
+  async #removeAccess(
+    person: PersonReference,
+    report?: (authorizations: number) => void,
+  ): Promise<boolean> {
+    const { store } = this.#server;
+    const erased = this.#erased;
+    const { authorizations: before, requests } = erased;
+    // Remove the subject first, because a running request may already have read it. The steps below
+    // then remove that request, or the authorization that it has become.
+    if (await store.subjects.forgetSubject(person)) erased.subject = true;
+    if ((await this.#server.givenAccess()?.forget(person)) === true) this.#hasErasedMore = true;
+    await inSteps(async (after) => {
+      const step = await store.consentRequests.endRequestsOfPerson(person, after, BATCH, true);
+      erased.requests += step.ended;
+      return step;
+    });
+    await inBatches(
+      async () => {
+        const { removed, more } = await store.authorizations.removeFamiliesOfPerson(person, BATCH);
+        erased.authorizations += removed;
+        return { count: removed, more };
+      },
+      (count) => report?.(before + count),
+    );
+    return erased.requests > requests || erased.authorizations > before;
   }
 }

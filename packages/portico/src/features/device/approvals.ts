@@ -101,8 +101,10 @@ export class Approvals {
     const { clientId, audience } = request;
     const person = visitor.user.reference;
     // The consent request was stored before this statement reads the subject. If the user is erased
-    // now, the erasure either ends the consent request or finds the authorization.
-    const subject = await store.subjects.assignSubject(person, randomIdentifier());
+    // at this moment, the erasure either ends the consent request or finds the authorization.
+    const candidate = randomIdentifier();
+    const subject = await store.subjects.assignSubjectWhile(asked.idHash, person, candidate);
+    if (subject === null) return false;
     const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
     const id = orderedIdentifier(now);

@@ -12,15 +12,34 @@ export class SubjectRecords {
   async assignSubject(person: PersonReference, candidate: string): Promise<string> {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
-    // Do not read the candidate again. If the person is erased now, the subject and the consent
-    // that needs it are removed together.
-    if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
+    // Return the candidate without reading it again. If the person is erased at the same time, the
+    // subject and the consent that needs it are removed together.
+    if (await this.#insert(person, candidate, KEY)) return candidate;
     const subject = await this.findSubject(person);
     if (subject === null)
       throw new Error('The subject identifier (sub) of a person could not be stored');
     return subject;
   }
 
+  /**
+   * Returns the person's subject. If the person has no subject, stores and returns `candidate`, but
+   * only while the consent request `asked` exists. Returns null if the person has no subject and
+   * the consent request was removed, so that nothing remains of a person who was just erased.
+   */
+  async assignSubjectWhile(
+    asked: string,
+    person: PersonReference,
+    candidate: string,
+  ): Promise<string | null> {
+    const assigned = await this.findSubject(person);
+    if (assigned !== null) return assigned;
+    const { provider, id } = person;
+    const values = [provider, id, candidate, asked];
+    const isNew = await insertIfNone(this.#database, WHILE_ASKED, KEY, values);
+    return isNew ? candidate : this.findSubject(person);
+  }
+
+  /** Returns the person's subject, or null if the person has none. */
   async findSubject({ provider, id }: PersonReference): Promise<string | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? ' +
@@ -67,11 +86,17 @@ export class SubjectRecords {
 
   /** `key` names the columns to compare. With `''`, all keys of the table are compared. */
   #insert({ provider, id }: PersonReference, subject: string, key: string): Promise<boolean> {
-    const row = 'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)';
-    return insertIfNone(this.#database, row, key, [provider, id, subject]);
+    return insertIfNone(this.#database, `${COLUMNS} VALUES (?, ?, ?)`, key, [
+      provider,
+      id,
+      subject,
+    ]);
   }
 }
 
+const COLUMNS = 'oauth_subjects (user_provider, user_id, subject)';
+const KEY = '(user_provider, user_id)';
+const WHILE_ASKED = `${COLUMNS} SELECT ?, ?, ? FROM oauth_consent_requests WHERE id_hash = ?`;
 const OF_PERSON = 'WHERE user_provider = ? AND user_id = ?';
 
 interface SubjectRow {
