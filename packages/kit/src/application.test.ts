@@ -1373,6 +1373,39 @@ describe('in one request', () => {
     expect(await browser(application, left).text('/who')).toBe('null');
   });
 
+  test.each(['none', 'hooks', 'failing hooks'])(
+    'cookies are set although the handler throws, with %s',
+    async (hooks) => {
+      let person: PersonReference = { provider: '', id: '' };
+      const thrower = (name: string, work: () => Promise<void>) =>
+        route(name, 'GET', `/${name}`, async () => {
+          await work();
+          throw new Error('as the test wants');
+        });
+      const application = await start({
+        routes: [
+          thrower('in', () => auth().signIn(person)),
+          thrower('out', () => auth().signOut()),
+        ],
+        register({ events }) {
+          if (hooks === 'none') return;
+          events.on(Event.EXCEPTION, () => {
+            if (hooks === 'failing hooks') throw new Error('the hook');
+            return new Response('own', { status: 500 });
+          });
+        },
+      });
+      person = (await addPeople(application)).ada.reference;
+      const visitor = browser(application);
+      await visitor.send('/remember/basket/full');
+      expect((await visitor.send('/in')).status).toBe(500);
+      expect(await visitor.text('/who')).toBe('"Ada"');
+      expect(await visitor.text('/recall/basket')).toBe('"full"');
+      expect((await visitor.send('/out')).status).toBe(500);
+      expect(visitor.session()).toBeNull();
+    },
+  );
+
   test('a value can be removed from the session without affecting the others', async () => {
     const application = await start({ routes: routes(() => ({ provider: '', id: '' })) });
     const visitor = browser(application);

@@ -44,22 +44,28 @@ export class Dispatcher {
 
   async #answer(request: Request, connection: Connection, requestId: string): Promise<Response> {
     this.#inFlight.begin();
-    const progress: Progress = { route: null };
+    const progress: Progress = { route: null, context: null };
     const finished = (response: Response) =>
       withRequestId(withoutBody(request, response), requestId);
+    // Error responses need the cookies too: a handler may throw after it has signed a user in.
+    const withItsCookies = (response: Response) =>
+      withCookies(response, progress.context?.setCookies() ?? []);
     try {
       let response: Response;
       try {
-        response = await this.#route(request, connection, progress);
+        response = withItsCookies(await this.#route(request, connection, progress));
       } catch (exception) {
-        response = await this.#answerException(exception, request, requestId, progress);
+        response = withItsCookies(
+          await this.#answerException(exception, request, requestId, progress),
+        );
       }
       const passed = this.#kit.events.passResponse(response);
       return finished(passed instanceof Promise ? await passed : passed);
     } catch (exception) {
       // Even if a hook throws, this method must not reject.
       this.#kit.log.error('A host hook failed: {exception}', { requestId, exception });
-      return finished(errorJson({ request, requestId, status: 500, headers: {} }));
+      const failed = errorJson({ request, requestId, status: 500, headers: {} });
+      return finished(withItsCookies(failed));
     } finally {
       this.#inFlight.end();
     }
@@ -79,11 +85,12 @@ export class Dispatcher {
     const request = matched.kind === 'application' ? limitBody(sent, config.body_limit) : sent;
     const address = () => resolveClientAddress(request, connection.address, config.trusted_proxies);
     const context = new RequestContext(people, request, address);
+    progress.context = context;
     if (csrf === null) return runWithContext(context, () => this.#handle(matched, request));
     return runWithContext(context, async () => {
       const isChecked = matched.kind !== 'sign-in' && csrf.isNeeded(request, matched.route);
       const checked = isChecked ? await csrf.check(request, context.csrf) : request;
-      return withCookies(await this.#handle(matched, checked), context.setCookies());
+      return this.#handle(matched, checked);
     });
   }
 
@@ -144,10 +151,12 @@ export class Dispatcher {
   }
 }
 
-/** What is known about a request so far, for its log line. */
+/** What is known about a request so far, for its log line and its response. */
 interface Progress {
   /** The name of the matching route, or null if no route has matched. */
   route: string | null;
+  /** The context in which the route runs, or null if no route has matched. */
+  context: RequestContext | null;
 }
 
 /**

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate, openDatabase, type OpenedDatabase } from '@portico/sql';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HttpError } from '../errors.ts';
 import { sessionsMigration, type TellsEnd } from './session-rows.ts';
 import { Sessions, type RequestSession } from './sessions.ts';
@@ -248,6 +248,17 @@ describe('signing out', () => {
     await session.signOut();
     expect(cookieOf(session)).toEqual({ id: '', age: 0 });
     expect(told).toEqual([]);
+  });
+
+  test('that fails withholds the cookie of a session that the same request began', async () => {
+    const session = visit();
+    await session.signIn(ADA, {});
+    await database.execute('ALTER TABLE host_sessions RENAME TO gone');
+    onTestFinished(async () => {
+      await database.execute('ALTER TABLE gone RENAME TO host_sessions');
+    });
+    await expect(session.signOut()).rejects.toThrow('host_sessions');
+    expect(session.setCookie()).toBeNull();
   });
 
   test('everywhere ends every session of the person, and of no other person', async () => {

@@ -133,6 +133,8 @@ export class RequestSession implements Session {
 
   async signOut(): Promise<void> {
     const session = await this.#load();
+    // If this fails, the browser must not receive the cookie of a session that this request began.
+    this.#cookie = null;
     if (session !== null) await this.#sessions.rows.remove(session);
     this.#loaded = Promise.resolve(null);
     this.#cookie = this.#sessions.setCookie('', 0);
