@@ -1,5 +1,6 @@
 import type { Database, Migration, SqlConnection } from '@portico/sql';
 import type { Authentication, AuthorizationServer, PersonReference } from 'portico';
+import { samePerson } from 'portico/extension';
 
 /**
  * A row of the sessions table. The session's id is stored only as a hash. The id itself is only in
@@ -47,38 +48,39 @@ export class SessionRows {
   /** Returns the session, or null if it does not exist or has ended. */
   async find(idHash: string, now: number): Promise<StoredSession | null> {
     const { rows } = await this.#database.execute<SessionRow>(
-      `SELECT data, secret, user_provider, user_id, authentication, expires_at FROM host_sessions
-        WHERE id_hash = ? AND expires_at > ?`,
+      `SELECT ${COLUMNS} FROM host_sessions WHERE id_hash = ? AND expires_at > ?`,
       [idHash, now],
     );
     return rows[0] === undefined ? null : toSession(idHash, rows[0]);
   }
 
   /**
-   * Adds a session, and removes the session that it replaces. If both have the same secret, the new
-   * session continues the old one. Otherwise, the old session has ended. Sometimes also removes
-   * expired sessions.
+   * Adds a session, and removes the session that it replaces. If no other person was signed in to
+   * that session, the new session continues it, with its data and secret. Otherwise, that session
+   * has ended. Returns the session as it was stored. Sometimes also removes expired sessions.
    */
-  async insert(session: StoredSession, replaced: StoredSession | null, now: number): Promise<void> {
-    const { idHash, data, secret, person, authentication, expiresAt } = session;
-    const signedIn = authentication === null ? null : JSON.stringify(authentication);
-    const { provider = null, id = null } = person ?? {};
-    const hasEnded = replaced !== null && replaced.secret !== secret;
+  async insert(
+    begun: StoredSession,
+    replaced: StoredSession | null,
+    now: number,
+  ): Promise<StoredSession> {
     // Remove expired sessions before the session is stored. Otherwise, an error here would lose a
     // stored session.
     this.#inserts += 1;
     if (this.#inserts % INSERTS_PER_SWEEP === 0) await this.#sweep(now);
-    const committed = await this.#database.transaction(async (connection) => {
-      if (replaced !== null) await remove(connection, replaced.idHash);
-      await connection.execute(
-        `INSERT INTO host_sessions
-          (id_hash, data, secret, user_provider, user_id, authentication, created_at, expires_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        [idHash, JSON.stringify(data), secret, provider, id, signedIn, now, expiresAt],
-      );
-      return hasEnded ? this.#end(connection, replaced) : null;
+    const [stored, committed] = await this.#database.transaction(async (connection) => {
+      // A session that a parallel sign-out has ended must not continue.
+      const earlier = replaced === null ? null : await lock(connection, replaced);
+      if (earlier !== null) await remove(connection, earlier.idHash);
+      const isContinued = earlier !== null && belongsTo(begun.person, earlier);
+      const { data, secret } = isContinued ? earlier : begun;
+      const session = { ...begun, data, secret };
+      await add(connection, session, now);
+      const hasEnded = earlier !== null && !isContinued;
+      return [session, hasEnded ? await this.#end(connection, earlier) : null] as const;
     });
     await committed?.();
+    return stored;
   }
 
   async extend(idHash: string, expiresAt: number): Promise<void> {
@@ -118,13 +120,14 @@ export class SessionRows {
   }
 
   /**
-   * Removes a session. If a user was signed in, tells the authorization server that the session has
-   * ended.
+   * Removes a session, also if a parallel sign-in has given it a new id. If a user was signed in,
+   * tells the authorization server that the session has ended.
    */
   async remove(session: StoredSession): Promise<void> {
     const committed = await this.#database.transaction(async (connection) => {
-      await remove(connection, session.idHash);
-      return this.#end(connection, session);
+      const latest = await lock(connection, session);
+      if (latest !== null) await remove(connection, latest.idHash);
+      return this.#end(connection, latest ?? session);
     });
     await committed?.();
   }
@@ -173,7 +176,58 @@ export class SessionRows {
   }
 }
 
+const COLUMNS = 'data, secret, user_provider, user_id, authentication, expires_at';
 const OF_PERSON = 'WHERE user_provider = ? AND user_id = ?';
+
+/**
+ * Locks the row of a session that was read before, and returns its latest state. Returns null if
+ * the session has ended. No two rows have the same secret, because a row gets the secret of another
+ * row only by replacing it. So if a parallel sign-in has given the session a new id, the secret
+ * finds it.
+ */
+async function lock(
+  connection: SqlConnection,
+  { idHash, secret, person }: StoredSession,
+): Promise<StoredSession | null> {
+  // The secret has no index, but the person has one, and a signed-in session keeps its person.
+  const [start, values] =
+    person === null ? ['WHERE', []] : [`${OF_PERSON} AND`, [person.provider, person.id]];
+  for (let id: string | undefined = idHash; id !== undefined;) {
+    // Start with a write, because it locks the row. The read that follows then returns the latest
+    // data.
+    await connection.execute('UPDATE host_sessions SET expires_at = expires_at WHERE id_hash = ?', [
+      id,
+    ]);
+    const { rows } = await connection.execute<SessionRow>(
+      `SELECT ${COLUMNS} FROM host_sessions WHERE id_hash = ?`,
+      [id],
+    );
+    if (rows[0] !== undefined) return toSession(id, rows[0]);
+    const { rows: moved } = await connection.execute<{ id_hash: string }>(
+      `SELECT id_hash FROM host_sessions ${start} secret = ?`,
+      [...values, secret],
+    );
+    id = moved[0]?.id_hash;
+  }
+  return null;
+}
+
+/** Whether the session of this person may continue this earlier session. */
+function belongsTo(person: PersonReference | null, earlier: StoredSession): boolean {
+  return earlier.person === null || (person !== null && samePerson(earlier.person, person));
+}
+
+async function add(connection: SqlConnection, session: StoredSession, now: number): Promise<void> {
+  const { idHash, data, secret, person, authentication, expiresAt } = session;
+  const signedIn = authentication === null ? null : JSON.stringify(authentication);
+  const { provider = null, id = null } = person ?? {};
+  await connection.execute(
+    `INSERT INTO host_sessions
+      (id_hash, data, secret, user_provider, user_id, authentication, created_at, expires_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [idHash, JSON.stringify(data), secret, provider, id, signedIn, now, expiresAt],
+  );
+}
 
 async function remove(connection: SqlConnection, idHash: string): Promise<void> {
   await connection.execute('DELETE FROM host_sessions WHERE id_hash = ?', [idHash]);

@@ -1,6 +1,6 @@
 import type { Database } from '@portico/sql';
 import type { Authentication, PersonReference } from 'portico';
-import { isBearerRequest, personProblem, samePerson } from 'portico/extension';
+import { isBearerRequest, personProblem } from 'portico/extension';
 import type { AuthenticationMethod, Session } from '../contracts.ts';
 import { HttpError } from '../errors.ts';
 import { createHash } from 'node:crypto';
@@ -125,10 +125,8 @@ export class RequestSession implements Session {
     const problem = personProblem(person);
     if (problem !== null) throw new Error(`No one can sign in: ${problem}`);
     const before = await this.#load();
-    const same = before !== null && (before.person === null || samePerson(before.person, person));
-    const { data, secret } = same ? before : newSession();
     const authentication = { at: new Date(this.#sessions.clock()), ...method };
-    await this.#begin({ data, secret, person, authentication }, before);
+    await this.#begin({ ...newSession(), person, authentication }, before);
   }
 
   async signOut(): Promise<void> {
@@ -173,8 +171,8 @@ export class RequestSession implements Session {
     const id = randomValue();
     const now = this.#sessions.clock();
     const seconds = this.#sessions.lifetimeFor(beginning.person);
-    const session = { ...beginning, idHash: hash(id), expiresAt: now + seconds * 1000 };
-    await this.#sessions.rows.insert(session, replaced, now);
+    const begun = { ...beginning, idHash: hash(id), expiresAt: now + seconds * 1000 };
+    const session = await this.#sessions.rows.insert(begun, replaced, now);
     this.#loaded = Promise.resolve(session);
     this.#cookie = this.#sessions.setCookie(id, seconds);
     return session;

@@ -1,0 +1,164 @@
+import { auth, session, defineApplication, type AccountProvider } from '@portico/kit';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startExample, type RunningApplication } from './support/application.ts';
+import { createVisitor, type Visitor } from './support/visitor.ts';
+
+/** An account provider in which every id has an account. */
+const everyone: AccountProvider = {
+  name: 'own',
+  find: async (id) => ({
+    reference: { provider: 'own', id },
+    isActive: () => true,
+    getProfile: () => ({ name: id }),
+  }),
+  authenticate: async () => null,
+  holdsPermission: async () => false,
+};
+
+/** Called by requests to `/paused/…` after they have read the session. They continue after it. */
+let afterRead: () => Promise<unknown> = async () => {};
+
+const WORK: Readonly<Record<string, (value: string) => Promise<unknown>>> = {
+  'sign-in': (id) => auth().signIn({ provider: 'own', id }),
+  'sign-out': () => auth().signOut(),
+  set: (value) => session().set(value, value),
+};
+
+const definition = defineApplication({
+  directory: import.meta.dirname,
+  config: (env) => ({ public_url: `http://localhost:${env['PORT'] ?? ''}` }),
+  accounts: () => [everyone],
+  register(application) {
+    const answer = async () =>
+      Response.json({
+        person: (await auth().person())?.id ?? null,
+        basket: (await session().get('basket')) ?? null,
+        late: (await session().get('late')) ?? null,
+      });
+    const handlers = {
+      paused: async ({ work = '', value = '' }: Readonly<Record<string, string>>) => {
+        await auth().person();
+        await afterRead();
+        await WORK[work]?.(value);
+        return answer();
+      },
+      now: async ({ work = '', value = '' }: Readonly<Record<string, string>>) => {
+        await WORK[work]?.(value);
+        return answer();
+      },
+    };
+    for (const [name, handler] of Object.entries(handlers))
+      application.route({ name, methods: ['GET'], path: `/${name}/{work}/{value}`, handler });
+  },
+});
+
+let running: RunningApplication;
+beforeAll(async () => {
+  running = await startExample(definition);
+  await running.application.migrate();
+});
+afterAll(() => running.close());
+beforeEach(async () => {
+  await running.application.database.execute('DELETE FROM host_sessions');
+  afterRead = async () => {};
+});
+
+const secrets = async () => {
+  const { rows } = await running.application.database.execute<{ secret: string }>(
+    'SELECT secret FROM host_sessions',
+  );
+  return rows.map(({ secret }) => secret);
+};
+/** Creates two browsers with the same cookies, like two tabs whose requests are sent together. */
+async function twoTabs(...before: readonly string[]): Promise<readonly [Visitor, Visitor]> {
+  const tabs = [createVisitor(running.url), createVisitor(running.url)] as const;
+  for (const path of ['/now/set/basket', ...before]) {
+    const { headers } = await tabs[0].get(path);
+    for (const cookie of headers.getSetCookie()) tabs[1].accept(cookie);
+  }
+  return tabs;
+}
+const shown = async (response: Promise<Response>) => (await response).json();
+const state = (tab: Visitor) => shown(tab.get('/now/nothing/x'));
+const NO_ONE = { person: null, basket: null, late: null };
+const ADA = { person: 'ada', basket: 'basket', late: null };
+
+/** Before the requests: a visitor with a basket, or a person who signs in again. */
+const BEFORE: readonly [string, readonly string[]][] = [
+  ['a visitor', []],
+  ['a signed-in person', ['/now/sign-in/ada']],
+];
+
+test.each(BEFORE)(
+  'two parallel sign-ins of %s leave one session, which keeps the data',
+  async (_, before) => {
+    const [first, second] = await twoTabs(...before);
+    afterRead = () => first.get('/now/sign-in/ada');
+    expect(await shown(second.get('/paused/sign-in/ada'))).toEqual(ADA);
+    expect(await state(second)).toEqual(ADA);
+    expect(await secrets()).toHaveLength(1);
+    await second.get('/now/sign-out/x');
+    expect([await secrets(), await state(first)]).toEqual([[], NO_ONE]);
+  },
+);
+
+test.each(BEFORE)(
+  'a sign-out of %s also ends the session that a parallel sign-in has given a new id',
+  async (_, before) => {
+    const [first, second] = await twoTabs(...before);
+    afterRead = () => first.get('/now/sign-in/ada');
+    await second.get('/paused/sign-out/x');
+    expect([await secrets(), await state(first)]).toEqual([[], NO_ONE]);
+  },
+);
+
+test.each(BEFORE)(
+  'a sign-in of %s after a parallel sign-out begins a new session without data',
+  async (_, before) => {
+    const [first, second] = await twoTabs(...before);
+    const ended = await secrets();
+    afterRead = () => first.get('/now/sign-out/x');
+    await second.get('/paused/sign-in/ada');
+    expect(await state(second)).toEqual({ ...ADA, basket: null });
+    const left = await secrets();
+    expect([ended.length, left.length]).toEqual([1, 1]);
+    expect(left).not.toEqual(ended);
+  },
+);
+
+// @shows HOST-2.2
+test('parallel sign-ins as two persons share neither the data nor the secret', async () => {
+  const [first, second] = await twoTabs();
+  const before = await secrets();
+  afterRead = () => first.get('/now/sign-in/ada');
+  await second.get('/paused/sign-in/grace');
+  expect(await state(second)).toEqual({ ...NO_ONE, person: 'grace' });
+  expect(await state(first)).toEqual(NO_ONE);
+  expect(await secrets()).not.toEqual(before);
+});
+
+test('a sign-in keeps a value that was stored after it had read the session', async () => {
+  const [first, second] = await twoTabs();
+  afterRead = () => first.get('/now/set/late');
+  expect(await shown(second.get('/paused/sign-in/ada'))).toEqual({ ...ADA, late: 'late' });
+  expect(await state(second)).toEqual({ ...ADA, late: 'late' });
+});
+
+test.each(BEFORE)(
+  'of many parallel sign-ins and sign-outs of %s, no two sessions have one secret',
+  async (_, before) => {
+    for (let round = 0; round < 5; round += 1) {
+      const tabs = await twoTabs(...before);
+      const [visitor] = tabs;
+      await Promise.all(
+        ['in', 'out', 'in', 'out', 'in', 'in'].map((way) =>
+          fetch(`${running.url}/now/sign-${way}/ada`, {
+            headers: { Cookie: visitor.cookies() },
+          }),
+        ),
+      );
+      const left = await secrets();
+      expect(new Set(left).size).toBe(left.length);
+    }
+  },
+);
