@@ -145,6 +145,36 @@ test('a sign-in keeps a value that was stored after it had read the session', as
 });
 
 test.each(BEFORE)(
+  'a value that %s stores is kept if a parallel sign-in has given the session a new id',
+  async (_, before) => {
+    const [first, second] = await twoTabs(...before);
+    afterRead = () => first.get('/now/sign-in/ada');
+    expect(await shown(second.get('/paused/set/late'))).toMatchObject({ late: 'late' });
+    expect(await state(first)).toEqual({ ...ADA, late: 'late' });
+  },
+);
+
+test('a value that a visitor stores reveals no data that was stored after a parallel sign-in', async () => {
+  const [first, second] = await twoTabs();
+  afterRead = async () => {
+    await first.get('/now/sign-in/ada');
+    await first.get('/now/set/late');
+  };
+  expect(await shown(second.get('/paused/set/basket'))).toEqual({ ...NO_ONE, basket: 'basket' });
+  expect(await state(first)).toEqual({ ...ADA, late: 'late' });
+});
+
+test.each([
+  ['a sign-out', '/now/sign-out/x', NO_ONE],
+  ['a sign-in of a different person', '/now/sign-in/grace', { ...NO_ONE, person: 'grace' }],
+])('a value that is stored after %s in parallel has no effect', async (_, ending, left) => {
+  const [first, second] = await twoTabs('/now/sign-in/ada');
+  afterRead = () => first.get(ending);
+  expect(await shown(second.get('/paused/set/late'))).toEqual(NO_ONE);
+  expect(await state(first)).toEqual(left);
+});
+
+test.each(BEFORE)(
   'of many parallel sign-ins and sign-outs of %s, no two sessions have one secret',
   async (_, before) => {
     for (let round = 0; round < 5; round += 1) {

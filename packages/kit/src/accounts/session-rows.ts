@@ -92,30 +92,23 @@ export class SessionRows {
 
   /**
    * Sets one key of the session's data, and keeps other keys that parallel requests have written.
-   * Returns the new data, or null if the session no longer exists.
+   * Returns the data that the request may now see, or null if the session no longer exists.
    */
-  writeKey(idHash: string, key: string, value: unknown): Promise<StoredSession['data'] | null> {
+  writeKey(
+    session: StoredSession,
+    key: string,
+    value: unknown,
+  ): Promise<StoredSession['data'] | null> {
     return this.#database.transaction(async (connection) => {
-      // Start with a write, because it locks the row. The read that follows then returns the latest
-      // data.
-      await connection.execute(
-        'UPDATE host_sessions SET expires_at = expires_at WHERE id_hash = ?',
-        [idHash],
-      );
-      const { rows } = await connection.execute<{ data: string }>(
-        'SELECT data FROM host_sessions WHERE id_hash = ?',
-        [idHash],
-      );
-      if (rows[0] === undefined) return null;
-      const entries = new Map(Object.entries(JSON.parse(rows[0].data) as Record<string, unknown>));
-      if (value === undefined) entries.delete(key);
-      else entries.set(key, value);
-      const data = Object.fromEntries(entries);
+      const latest = await lock(connection, session);
+      if (latest === null) return null;
+      const data = withKey(latest.data, key, value);
       await connection.execute('UPDATE host_sessions SET data = ? WHERE id_hash = ?', [
         JSON.stringify(data),
-        idHash,
+        latest.idHash,
       ]);
-      return data;
+      // An id from before a sign-in must not read what was stored after it.
+      return latest.idHash === session.idHash ? data : withKey(session.data, key, value);
     });
   }
 
@@ -210,6 +203,13 @@ async function lock(
     id = moved[0]?.id_hash;
   }
   return null;
+}
+
+function withKey(data: StoredSession['data'], key: string, value: unknown): StoredSession['data'] {
+  const entries = new Map(Object.entries(data));
+  if (value === undefined) entries.delete(key);
+  else entries.set(key, value);
+  return Object.fromEntries(entries);
 }
 
 /** Whether the session of this person may continue this earlier session. */

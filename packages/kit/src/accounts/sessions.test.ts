@@ -201,6 +201,19 @@ describe('signing in', () => {
     expect([await rows(), told]).toEqual([1, []]);
   });
 
+  test('in a concurrent request keeps a value that is stored later', async () => {
+    const before = visit();
+    await before.secret();
+    const late = visit(idOf(before));
+    expect(await late.person()).toBeNull();
+    const session = visit(idOf(before));
+    await session.signIn(ADA, {});
+    await late.set('basket', 'full');
+    expect(await late.get('basket')).toBe('full');
+    expect([late.setCookie(), await rows()]).toEqual([null, 1]);
+    expect(await visit(idOf(session)).get('basket')).toBe('full');
+  });
+
   test('again as the same person keeps the session', async () => {
     const { id, secret } = await signedIn();
     const session = visit(id);

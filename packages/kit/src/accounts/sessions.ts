@@ -96,7 +96,7 @@ export class RequestSession implements Session {
 
   async set(key: string, value: unknown): Promise<void> {
     const session = await this.#loadOrBegin();
-    const data = await this.#sessions.rows.writeKey(session.idHash, key, value);
+    const data = await this.#sessions.rows.writeKey(session, key, value);
     this.#loaded = Promise.resolve(data === null ? null : { ...session, data });
   }
 
