@@ -368,4 +368,35 @@ describe('a search for accounts in the database', () => {
       expect(await found(none)).toEqual([]);
     expect((await accounts.list()).map(({ name }) => name)).toEqual([...byEmail, 'E']);
   });
+
+  test('ignores the case of letters outside ASCII', async () => {
+    const accounts = open();
+    const names = ['ÖZGE Ünal', 'İbrahim IŞIK', 'Jürgen Weiß', 'ΟΔΥΣΣΕΥΣ', 'Élodie'];
+    for (const [at, name] of names.entries()) await create(accounts, `person-${at}`, { name });
+    const found = async (text: string) => (await accounts.search(text, 10)).map(({ name }) => name);
+    for (const [name = '', ...texts] of [
+      [names[0], 'öz', 'özge', 'ünal', 'ÜNAL', 'ÖZGE ünal'],
+      [names[1], 'ibrahim', 'İBRAHİM', 'ışık', 'işik'],
+      [names[2], 'JÜR', 'WEISS', 'weiß'],
+      [names[3], 'οδυσ', 'σσευς'],
+      [names[4], 'éLO'],
+    ])
+      for (const text of texts) expect([text, await found(text)]).toEqual([text, [name]]);
+    expect(await found('oz')).toEqual([]);
+  });
+
+  test('reads the first 100,000 accounts', async () => {
+    const accounts = open();
+    const batch = 10_000;
+    for (let at = 0; at < 100_001; at += batch)
+      await database.execute(
+        `INSERT INTO host_accounts (provider, id, email, email_verified, name, password_hash, active, created_at)
+         WITH RECURSIVE numbers (n) AS
+           (SELECT ${at + 1} UNION ALL SELECT n + 1 FROM numbers WHERE n < ${Math.min(at + batch, 100_001)})
+         SELECT '${accounts.name}', n, printf('%06d', n), 0, CASE WHEN n % 50000 < 2 THEN 'Ü' ELSE 'x' END, '', 1, 0 FROM numbers`,
+      );
+    const found = async (limit: number) => (await accounts.search('ü', limit)).map(({ id }) => id);
+    expect(await found(10)).toEqual(['1', '50000', '50001', '100000']);
+    expect(await found(2)).toEqual(['1', '50000']);
+  });
 });

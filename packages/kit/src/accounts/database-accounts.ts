@@ -135,26 +135,32 @@ class AccountTable implements AccountProvider {
    * `AccountProvider.search`.
    */
   readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
-    // Do not search for text with NUL. No account contains it (see `checkText`), and PostgreSQL
-    // would reject the statement.
-    if (text.includes('\0')) return [];
-    const [typed, lower] = [getPart(text), getPart(text.toLowerCase())];
-    return this.#select(
-      `SELECT id, email, email_verified, name, active FROM (
-        SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email LIMIT ${SEARCHED}
-      ) a WHERE a.email LIKE ? ESCAPE '!' OR LOWER(a.name) LIKE ? ESCAPE '!' OR a.name LIKE ? ESCAPE '!' OR a.id = ?
-      ORDER BY a.email LIMIT ${Math.trunc(limit)}`,
-      [this.name, lower, lower, typed, text],
-    );
+    const part = withoutCase(text);
+    const found: AccountRow[] = [];
+    // Compare here, because the databases ignore only the case of ASCII letters.
+    let after: string | null = null;
+    for (let read = 0; read < SEARCHED && found.length < limit; read += PAGE) {
+      const page = await this.#page(after);
+      found.push(
+        ...page.filter(
+          ({ id, email, name }) =>
+            id === text || withoutCase(email).includes(part) || withoutCase(name).includes(part),
+        ),
+      );
+      if (page.length < PAGE) break;
+      after = page.at(-1)?.email ?? null;
+    }
+    return found.slice(0, limit).map((row) => toAccount(this.name, row));
   };
 
   /** Returns all accounts, sorted by email address. */
-  readonly list = (): Promise<readonly DatabaseAccount[]> => {
-    return this.#select(
+  readonly list = async (): Promise<readonly DatabaseAccount[]> => {
+    const { rows } = await this.#database.execute<AccountRow>(
       'SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ' +
         'ORDER BY email',
       [this.name],
     );
+    return rows.map((row) => toAccount(this.name, row));
   };
 
   /**
@@ -271,9 +277,14 @@ class AccountTable implements AccountProvider {
     return rows.find((row) => row[column] === value) ?? null;
   }
 
-  async #select(sql: string, parameters: readonly string[]): Promise<readonly DatabaseAccount[]> {
-    const { rows } = await this.#database.execute<AccountRow>(sql, parameters);
-    return rows.map((row) => toAccount(this.name, row));
+  /** Returns the next accounts after this email address, sorted by email address. */
+  async #page(after: string | null): Promise<readonly AccountRow[]> {
+    const { rows } = await this.#database.execute<AccountRow>(
+      'SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ' +
+        `${after === null ? '' : 'AND email > ? '}ORDER BY email LIMIT ${PAGE}`,
+      after === null ? [this.name] : [this.name, after],
+    );
+    return rows;
   }
 
   #account(row: AccountRow | null): DatabaseAccount | null {
@@ -320,12 +331,15 @@ function findWithPermissions(names: number): string {
 /** The maximum number of accounts that a search reads, in the order of their email addresses. */
 const SEARCHED = 100_000;
 
+/** How many accounts a search reads at once. A divisor of `SEARCHED`. */
+const PAGE = 5000;
+
 /**
- * Returns a LIKE pattern that matches this text at any position. Escapes the special characters of
- * LIKE.
+ * Returns the text so that two texts are equal if they differ only in letter case. In uppercase, ß
+ * is SS, and the two forms of the Greek sigma are equal. Turkish also pairs i with İ, and ı with I.
  */
-function getPart(text: string): string {
-  return `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
+function withoutCase(text: string): string {
+  return text.toUpperCase().replaceAll('İ', 'I');
 }
 
 /** Thrown if a text of an account cannot be stored. The message says what the text must be. */
