@@ -162,7 +162,7 @@ describe('the accounts of several providers', () => {
     expect(await signIn('eve', 'staff')).toBeNull();
   });
 
-  test('are searched in every provider that supports search, up to the limit', async () => {
+  test('are searched in every provider that supports search, in turn up to the limit', async () => {
     const searching = (name: string): AccountProvider => ({
       ...provider(name, {}),
       async search(text) {
@@ -174,8 +174,8 @@ describe('the accounts of several providers', () => {
     const found = await search(3, searching('staff'), provider('none', {}), searching('guests'));
     expect(found?.map(({ reference }) => reference)).toEqual([
       { provider: 'staff', id: 'a1' },
-      { provider: 'staff', id: 'a2' },
       { provider: 'guests', id: 'a1' },
+      { provider: 'staff', id: 'a2' },
     ]);
     expect(await search(9, searching('staff'), searching('guests'))).toHaveLength(4);
     expect(createAccounts([provider('staff', {})]).search).toBeNull();

@@ -1,3 +1,4 @@
+import type { UserInterface } from 'portico';
 import { isYes } from 'portico/extension';
 import type { AccountProvider, Accounts } from '../contracts.ts';
 
@@ -18,10 +19,10 @@ export function createAccounts(providers: readonly AccountProvider[]): Accounts 
     search:
       searched.length === 0
         ? null
-        : async (text, limit) =>
-            (await Promise.all(searched.map((search) => search(text, limit))))
-              .flat()
-              .slice(0, limit),
+        : async (text, limit) => {
+            const found = await Promise.all(searched.map((search) => search(text, limit)));
+            return inTurn(found).slice(0, limit);
+          },
     find: async ({ provider, id }) => (await byName.get(provider)?.find(id)) ?? null,
     async authenticate(identifier, password, names) {
       for (const provider of providers) {
@@ -34,4 +35,15 @@ export function createAccounts(providers: readonly AccountProvider[]): Accounts 
     holdsPermission: async ({ provider, id }, permission) =>
       isYes(await byName.get(provider)?.holdsPermission(id, permission)),
   };
+}
+
+/**
+ * Returns the first account of each list, then the second of each list, and so on. Otherwise, the
+ * limit of a search could hide all accounts of the later providers.
+ */
+function inTurn(lists: readonly (readonly UserInterface[])[]): readonly UserInterface[] {
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) =>
+    lists.flatMap((list) => list.slice(at, at + 1)),
+  ).flat();
 }
