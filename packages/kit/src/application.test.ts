@@ -13,7 +13,7 @@ import type { AccountProvider, Application, ApplicationDefinition } from './cont
 import { migrationsOf, startApplication } from './application.ts';
 import { HttpError } from './errors.ts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { databaseAccounts } from './accounts/database-accounts.ts';
+import { databaseAccounts, type DatabaseAccounts } from './accounts/database-accounts.ts';
 import { ErrorHandler } from './http/error-handler.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
 import { auth, clientAddress, csrfTokens, session } from './accounts/request-context.ts';
@@ -1356,6 +1356,25 @@ describe('the size limit of a request body:', () => {
     });
     expect(sent.status).toBe(status);
   });
+});
+
+test('an account is created at the time of the application', async () => {
+  let accounts: DatabaseAccounts | null = null;
+  const definition: ApplicationDefinition = {
+    directory: folder,
+    config: { public_url: ORIGIN },
+    accounts: (services) => [(accounts = databaseAccounts(services))],
+  };
+  const application = await startApplication(definition, { env: {}, clock: () => 1234 });
+  started.push(application);
+  await migrate(application.database, migrationsOf(definition));
+  await (accounts as DatabaseAccounts | null)?.create({
+    email: 'ada@example.com',
+    name: 'Ada',
+    password: 'correct',
+  });
+  const { rows } = await application.database.execute('SELECT created_at FROM host_accounts');
+  expect(rows).toEqual([{ created_at: 1234 }]);
 });
 
 describe('in one request', () => {

@@ -182,6 +182,8 @@ export interface ApplicationDefinition extends Omit<BaseDefinition, 'register' |
   readonly accounts?: (services: {
     database: OpenedDatabase;
     passwordHasher: PasswordHasher;
+    /** Returns the application's time in milliseconds since 1970. */
+    clock: () => number;
   }) => readonly AccountProvider[];
   /**
    * Adds the application's routes and event listeners. Called after all plugins have registered.

@@ -62,7 +62,7 @@ export class Kit {
     this.speaking = application.speaking;
     this.branding = application.branding;
     this.views = application.views;
-    const providers = open?.({ database, passwordHasher: argon2idHasher() }) ?? [];
+    const providers = open?.({ database, passwordHasher: argon2idHasher(), clock }) ?? [];
     const failedAttempts = new FailedAttempts(clock, random);
     this.accounts = guardSignIn(createAccounts(providers), failedAttempts, this.events, log);
     const tokenSchemes = plugins.flatMap((plugin) => plugin.tokenSchemes?.(config) ?? []);

@@ -39,6 +39,8 @@ export interface DatabaseAccountsOptions {
   readonly passwordHasher: PasswordHasher;
   /** The provider's name. Default: `accounts`. */
   readonly name?: string;
+  /** Returns the time in milliseconds since 1970. Default: the system clock. */
+  readonly clock?: () => number;
 }
 
 interface AccountRow {
@@ -64,6 +66,7 @@ class AccountTable implements AccountProvider {
   readonly name: string;
   readonly #database: Database;
   readonly #passwordHasher: PasswordHasher;
+  readonly #clock: () => number;
   readonly #prefetched = new PrefetchedPermissions();
   /**
    * The queries of `findWithPermissions`, by the number of permissions. They are stored, because
@@ -73,10 +76,12 @@ class AccountTable implements AccountProvider {
   #decoy: string | null = null;
 
   /** Do not call this constructor. Use `databaseAccounts()` instead. */
-  constructor({ database, passwordHasher, name = 'accounts' }: DatabaseAccountsOptions) {
+  constructor(options: DatabaseAccountsOptions) {
+    const { database, passwordHasher, name = 'accounts', clock = Date.now } = options;
     this.name = name;
     this.#database = database;
     this.#passwordHasher = passwordHasher;
+    this.#clock = clock;
   }
 
   /** Returns the current state of an account, or null if there is no account with this id. */
@@ -186,7 +191,7 @@ class AccountTable implements AccountProvider {
     await this.#database.execute(
       `INSERT INTO host_accounts (provider, id, email, email_verified, name, password_hash, active, created_at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-      [this.name, row.id, row.email, row.email_verified, name, hash, row.active, Date.now()],
+      [this.name, row.id, row.email, row.email_verified, name, hash, row.active, this.#clock()],
     );
     return toAccount(this.name, row);
   };
