@@ -156,7 +156,7 @@ describe('erasing a person while they allow a request', () => {
     'leaves no subject if the answer for %s is slower',
     async (for_) => {
       const answer = await ANSWERS[for_]?.();
-      // The answer finds that the person has no subject. Before it assigns one, the person is erased.
+      // The person is erased after the answer has found no subject, and before it assigns one.
       await opened.inner.execute('DELETE FROM oauth_subjects');
       next = { after: /^SELECT .* FROM oauth_subjects/, act: () => erase() };
       const response = await answer?.();

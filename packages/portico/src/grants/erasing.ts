@@ -61,7 +61,7 @@ export class Erasing {
     });
   }
 
-  /** Removes the person's subject, requests and access. Returns whether there was access or a request. */
+  /** Removes the subject, requests and access. Returns true if there was access or a request. */
   async #removeAccess(
     person: PersonReference,
     report?: (authorizations: number) => void,
