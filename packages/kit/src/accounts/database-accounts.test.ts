@@ -371,16 +371,17 @@ describe('a search for accounts in the database', () => {
 
   test('ignores the case of letters outside ASCII', async () => {
     const accounts = open();
-    const names = ['ÖZGE Ünal', 'İbrahim IŞIK', 'Jürgen Weiß', 'ΟΔΥΣΣΕΥΣ', 'Élodie'];
-    for (const [at, name] of names.entries()) await create(accounts, `person-${at}`, { name });
+    const names = {
+      'ÖZGE Ünal': ['öz', 'özge', 'ünal', 'ÜNAL', 'ÖZGE ünal'],
+      'İbrahim IŞIK': ['ibrahim', 'İBRAHİM', 'ışık', 'işik'],
+      'Jürgen Weiß': ['JÜR', 'WEISS', 'weiß'],
+      ΟΔΥΣΣΕΥΣ: ['οδυσ', 'σσευς'],
+      Élodie: ['éLO'],
+    };
+    for (const [at, name] of Object.keys(names).entries())
+      await create(accounts, `person-${at}`, { name });
     const found = async (text: string) => (await accounts.search(text, 10)).map(({ name }) => name);
-    for (const [name = '', ...texts] of [
-      [names[0], 'öz', 'özge', 'ünal', 'ÜNAL', 'ÖZGE ünal'],
-      [names[1], 'ibrahim', 'İBRAHİM', 'ışık', 'işik'],
-      [names[2], 'JÜR', 'WEISS', 'weiß'],
-      [names[3], 'οδυσ', 'σσευς'],
-      [names[4], 'éLO'],
-    ])
+    for (const [name, texts] of Object.entries(names))
       for (const text of texts) expect([text, await found(text)]).toEqual([text, [name]]);
     expect(await found('oz')).toEqual([]);
   });
