@@ -1017,6 +1017,33 @@ describe('a write whose result the store could not report', () => {
     expect(await lives(second)).toBe(true);
   });
 
+  // @shows AS-18.9, AS-19.1
+  test('for a new document client is new, unless another process has stored the client', async () => {
+    const { losing, lossyStore } = lossy();
+    const about = { registeredBy: 'document', public: true, secretHash: null } as const;
+    const document = () => clientNamed(`https://client.example/${name('document')}`, about);
+    const keep = (client: Client) =>
+      lossyStore.documentClients.keepDocumentClient(client, NOW + HOUR, null);
+    const client = document();
+    losing.loses = 'after it took effect';
+    expect(await keep(client)).toBe('new');
+    expect(losing.loses).toBeNull();
+    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
+      client,
+      freshUntil: NOW + HOUR,
+    });
+    for (const changes of [{ name: 'Another' }, { revokedAt: NOW }]) {
+      const late = document();
+      const theirs = { ...late, ...changes };
+      await store.clients.insertClient(theirs);
+      losing.loses = 'before it took effect';
+      await expect(keep(late)).rejects.toThrow('The store is away');
+      expect(await store.documentClients.findDocumentClient(late.id)).toMatchObject({
+        client: theirs,
+      });
+    }
+  });
+
   // @shows AS-18.9
   test('for a consent takes effect or does not, and can then be retried', async () => {
     const { losing, lossyStore } = lossy();

@@ -8,6 +8,7 @@ import {
   toClient,
   type ClientRow,
 } from '../../store/sql/client-rows.ts';
+import { isThisClient } from '../../store/sql/client-statements.ts';
 import { insertInto, placeholders } from '../../store/sql/statements.ts';
 
 /** A document client, with the data that the server last stored about it. */
@@ -55,17 +56,36 @@ export class DocumentClientRecords {
     replaces: number | null,
   ): Promise<'new' | 'known' | 'overtaken' | 'revoked'> {
     if (await this.#update(client, freshUntil, replaces)) return 'known';
-    const values = [...clientValues(client), freshUntil];
-    if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // The row exists. Another process may have just added it, so try the update again.
+    if (await this.#insert(client, freshUntil)) return 'new';
+    // The insert added nothing because the row exists. Try the update again, because another
+    // process may have just added the row.
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     return this.#distrust(client);
   }
 
   /**
-   * Unblocks a revoked document client, which is then like a new client: it has no redirect URIs
-   * and no grants until its document is stored again. Its earlier authorizations and tokens end,
-   * even tokens that are just being issued. Returns false if the client is not revoked.
+   * Inserts the client's row. Returns false if a row with this id exists. If the store's response
+   * was lost, inserts the row again, which waits for the lost statement, and then finds out whose
+   * row it is.
+   */
+  #insert(client: Client, freshUntil: number): Promise<boolean> {
+    const values = [...clientValues(client), freshUntil];
+    const insert = (committed?: () => Promise<boolean>) =>
+      insertIfNone(this.#database, INSERT, '(client_id)', values, committed);
+    return insert(
+      async () =>
+        (await insert()) ||
+        // Write the row again, because a read may return a row that the standbys do not have.
+        ((await isThisClient(this.#database, client)) &&
+          (await this.#update(client, freshUntil, null))),
+    );
+  }
+
+  /**
+   * Unblocks a revoked document client and treats it as a new client. The client has no redirect
+   * URIs and no grants until its document is stored again. Its earlier authorizations and tokens
+   * end, including tokens that the server is just issuing. Returns false if the client is not
+   * revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
     return this.#database.transaction(
