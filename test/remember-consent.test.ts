@@ -417,6 +417,10 @@ describe('the person is asked for consent', () => {
     const begun = await begin(portal, client, { scope: 'notes:read' });
     expect(await (await enter(ada, begun.user_code)).text()).toContain('value="allow"');
     expect(await errorOf(await poll(portal, client, begun))).toBe('authorization_pending');
+    // Denying the device does not change what the client has in the browser.
+    expect((await decide(ada, begun, 'deny')).status).toBe(200);
+    expect(await errorOf(await poll(portal, client, begun))).toBe('access_denied');
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('code');
   });
 
   // @shows AS-52.3
