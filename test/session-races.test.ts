@@ -1,5 +1,5 @@
 import { auth, session, defineApplication, type AccountProvider } from '@portico/kit';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { startExample, type RunningApplication } from './support/application.ts';
 import { createVisitor, type Visitor } from './support/visitor.ts';
 
@@ -173,6 +173,39 @@ test.each([
   expect(await shown(second.get('/paused/set/late'))).toEqual(NO_ONE);
   expect(await state(first)).toEqual(left);
 });
+
+test.runIf(inject('databaseServer')?.startsWith('postgres') === true)(
+  'ending all sessions of a person includes one that a parallel sign-in is giving a new id',
+  async () => {
+    const { application } = running;
+    const { database } = application;
+    const [first] = await twoTabs('/now/sign-in/ada');
+    const [moved, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const signIn = database.transaction(async (connection) => {
+      await connection.execute(
+        `INSERT INTO host_sessions
+          SELECT 'new', data, secret, user_provider, user_id, authentication, created_at, expires_at
+          FROM host_sessions`,
+      );
+      await connection.execute("DELETE FROM host_sessions WHERE id_hash <> 'new'");
+      moved.resolve();
+      await commit.promise;
+    });
+    await moved.promise;
+    const ended = application.endSessions({ provider: 'own', id: 'ada' });
+    const waits = async () => {
+      const { rows } = await database.execute(
+        `SELECT pid FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return rows.length;
+    };
+    await expect.poll(waits).toBe(1);
+    commit.resolve();
+    await signIn;
+    expect([await ended, await secrets(), await state(first)]).toEqual([1, [], NO_ONE]);
+  },
+);
 
 test.each(BEFORE)(
   'of many parallel sign-ins and sign-outs of %s, no two sessions have one secret',

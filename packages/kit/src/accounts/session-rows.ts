@@ -133,18 +133,23 @@ export class SessionRows {
   async removeOfPerson(person: PersonReference): Promise<number> {
     const [removed, committed] = await this.#database.transaction(async (connection) => {
       const whose = [person.provider, person.id];
-      const { rows } = await connection.execute<{ secret: string }>(
-        `SELECT DISTINCT secret FROM host_sessions ${OF_PERSON} ORDER BY secret`,
-        whose,
-      );
-      const { affected } = await connection.execute(
-        `DELETE FROM host_sessions ${OF_PERSON}`,
-        whose,
-      );
+      const secrets = new Set<string>();
+      let count = 0;
+      // Repeat, because on PostgreSQL, a DELETE that waits for a parallel sign-in does not see the
+      // new row of the session.
+      for (;;) {
+        const { rows } = await connection.execute<{ secret: string }>(
+          `SELECT DISTINCT secret FROM host_sessions ${OF_PERSON} ORDER BY secret`,
+          whose,
+        );
+        if (rows.length === 0) break;
+        for (const { secret } of rows) secrets.add(secret);
+        count += (await connection.execute(`DELETE FROM host_sessions ${OF_PERSON}`, whose))
+          .affected;
+      }
       const told = [await this.#tellsEnd(connection, { person })];
-      for (const { secret } of rows)
-        told.push(await this.#tellsEnd(connection, { session: secret }));
-      return [affected, told] as const;
+      for (const session of secrets) told.push(await this.#tellsEnd(connection, { session }));
+      return [count, told] as const;
     });
     for (const each of committed) await each();
     return removed;
