@@ -72,7 +72,6 @@ export interface RotatedSecret {
 export const DEFAULT_OVERLAP = 86_400;
 /** In seconds (one year). */
 const LONGEST_OVERLAP = 365 * 86_400;
-const NO_DOCUMENTS = 'the server accepts no client documents';
 
 /**
  * The clients of this server, for console commands and plugins. Methods that change a client take
@@ -158,13 +157,14 @@ export class Clients {
     const found = await this.#requireKnown(clientId);
     const { store, furtherMetadata } = this.#server;
     const metadata = await furtherMetadata.find(found.id);
-    if (found.registeredBy !== 'document' || found.revokedAt === null)
-      return { ...describeClient(found, this.#server), metadata };
+    const described = { ...describeClient(found, this.#server), metadata };
+    if (found.registeredBy !== 'document' || found.revokedAt === null) return described;
     // Find out whether an operator blocked the client, or only the configuration refuses it.
-    const client = (await store.clients.findStoredClient(found.id)) ?? found;
-    const described = describeClient(client, this.#server);
-    if (client.revokedAt !== null) return { ...described, metadata };
-    return { ...described, refusal: this.#source?.refusal(client.id) ?? NO_DOCUMENTS, metadata };
+    const client = await store.clients.findStoredClient(found.id);
+    if (client === null || client.revokedAt !== null) return described;
+    const refusal = this.#source?.refusal(client.id) ?? null;
+    if (refusal === null) return described;
+    return { ...describeClient(client, this.#server), refusal, metadata };
   }
 
   /**
