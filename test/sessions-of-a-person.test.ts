@@ -49,6 +49,19 @@ describe('the sessions of one person', () => {
     },
   );
 
+  test('are found by their secret through an index', async () => {
+    const database = await openEmpty();
+    await migrate(database, ALL);
+    await database.execute(SESSIONS.replace("'secret'", 'CAST(n AS CHAR(9))'));
+    if (database.dialect === 'postgres') await database.execute('ANALYZE host_sessions');
+    const explain = database.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
+    const { rows } = await database.execute(
+      `${explain} SELECT id_hash FROM host_sessions WHERE secret = ?`,
+      ['7'],
+    );
+    expect(JSON.stringify(rows)).toContain('host_sessions_secret');
+  });
+
   test.each(inject('databaseServer')?.startsWith('postgres') === true ? ['PostgreSQL'] : [])(
     'may have the index before the migration on %s, because its creation blocks no writes there',
     async () => {

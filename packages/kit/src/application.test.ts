@@ -1336,26 +1336,6 @@ describe('the size limit of a request body:', () => {
     const init = { method: 'POST', body, duplex: 'half' } as RequestInit;
     expect((await browser(application).send('/echo', init)).status).toBe(status);
   });
-
-  const MIB = 1024 * 1024;
-
-  // @shows HOST-1.6
-  test.each([
-    ['/change', 2 * MIB, 200],
-    ['/change', 2 * MIB + 1, 413],
-    ['/logout', MIB, 303],
-    ['/logout', MIB + 1, 413],
-  ])('a form to %s with the CSRF token and %i bytes is %i', async (at, size, status) => {
-    const application = await start({ config: { body_limit: 2 * MIB } });
-    const visitor = browser(application);
-    const first = `_csrf=${await visitor.text('/token')}&a=`;
-    const sent = await visitor.send(at, {
-      method: 'POST',
-      body: first + 'x'.repeat(size - first.length),
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-    });
-    expect(sent.status).toBe(status);
-  });
 });
 
 test('an account is created at the time of the application', async () => {

@@ -22,7 +22,11 @@ import { secretsMigration } from './accounts/known-browsers.ts';
 import { SignInPage } from './accounts/login.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
 import { auth, clientAddress, session } from './accounts/request-context.ts';
-import { sessionsMigration, sessionsOfPersonMigration } from './accounts/session-rows.ts';
+import {
+  sessionsBySecretMigration,
+  sessionsMigration,
+  sessionsOfPersonMigration,
+} from './accounts/session-rows.ts';
 import { addServe } from './commands/serve.ts';
 import type { Accounts, Application, ApplicationDefinition, Auth, Session } from './contracts.ts';
 import { Dispatcher } from './dispatch.ts';
@@ -97,7 +101,13 @@ const KIT: Framework = {
   migrations: (definition) =>
     (definition as ApplicationDefinition).accounts === undefined
       ? []
-      : [sessionsMigration, accountsMigration, secretsMigration, sessionsOfPersonMigration],
+      : [
+          sessionsMigration,
+          accountsMigration,
+          secretsMigration,
+          sessionsOfPersonMigration,
+          sessionsBySecretMigration,
+        ],
   commands: (plugins) => [addServe(plugins)],
   async start(parts) {
     const application = new KitApplication(parts);

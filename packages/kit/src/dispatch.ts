@@ -82,15 +82,14 @@ export class Dispatcher {
     const { config, people, csrf } = this.#kit;
     const matched = this.#routes.match(sent.method, readPath(sent.url));
     progress.route = matched.route.name;
-    const limit = matched.kind === 'application' ? config.body_limit : undefined;
-    const request = limit === undefined ? sent : limitBody(sent, limit);
+    const request = matched.kind === 'application' ? limitBody(sent, config.body_limit) : sent;
     const address = () => resolveClientAddress(request, connection.address, config.trusted_proxies);
     const context = new RequestContext(people, request, address);
     progress.context = context;
     if (csrf === null) return runWithContext(context, () => this.#handle(matched, request));
     return runWithContext(context, async () => {
       const isChecked = matched.kind !== 'sign-in' && csrf.isNeeded(request, matched.route);
-      const checked = isChecked ? await csrf.check(request, context.csrf, limit) : request;
+      const checked = isChecked ? await csrf.check(request, context.csrf) : request;
       return this.#handle(matched, checked);
     });
   }

@@ -34,7 +34,7 @@ const FIELDS: ReadonlyMap<string, RegExp> = new Map([
   ],
 ]);
 
-/** The maximum size of a form that the CSRF check reads, in bytes, if the route has no limit. */
+/** The maximum size of a form that the CSRF check reads, in bytes. */
 const FORM_LIMIT = 1024 * 1024;
 
 /**
@@ -161,12 +161,12 @@ export class CsrfCheck {
   /**
    * Throws an HttpError 403 unless the request comes from a page of this application in this
    * browser. The check may read the body of the request, so continue with the returned request. Its
-   * body can still be read. `limit` is the maximum size of a form, in bytes.
+   * body can still be read.
    */
-  async check(request: Request, tokens: CsrfTokens | null, limit = FORM_LIMIT): Promise<Request> {
+  async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
     if (!comesFromHere(request, this.origin))
       throw new HttpError(403, 'Another site sent the request');
-    const { request: reread, token } = await sentToken(request, limit);
+    const { request: reread, token } = await sentToken(request);
     if ((await tokens?.accepts(token)) !== true)
       throw new HttpError(403, 'The CSRF token is missing or wrong');
     return reread;
@@ -175,13 +175,12 @@ export class CsrfCheck {
 
 async function sentToken(
   request: Request,
-  limit: number,
 ): Promise<{ readonly request: Request; readonly token: string | null }> {
   const header = request.headers.get('x-csrf-token');
   if (header !== null) return { request, token: header };
   const field = FIELDS.get(readMediaType(request.headers.get('content-type')));
   if (field === undefined) return { request, token: null };
-  const body = await readBody(request, limit);
+  const body = await readBody(request, FORM_LIMIT);
   const { url, method, headers, signal } = request;
   const copy = new Request(url, { method, headers, signal, body });
   const [, token = ''] = field.exec(Buffer.from(body).toString('latin1')) ?? [];

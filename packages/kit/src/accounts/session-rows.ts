@@ -83,11 +83,13 @@ export class SessionRows {
     return stored;
   }
 
-  async extend(idHash: string, expiresAt: number): Promise<void> {
-    await this.#database.execute('UPDATE host_sessions SET expires_at = ? WHERE id_hash = ?', [
-      expiresAt,
-      idHash,
-    ]);
+  /** Returns false if the session no longer has this id. */
+  async extend(idHash: string, expiresAt: number): Promise<boolean> {
+    const { affected } = await this.#database.execute(
+      'UPDATE host_sessions SET expires_at = ? WHERE id_hash = ?',
+      [expiresAt, idHash],
+    );
+    return affected > 0;
   }
 
   /**
@@ -185,11 +187,8 @@ const OF_PERSON = 'WHERE user_provider = ? AND user_id = ?';
  */
 async function lock(
   connection: SqlConnection,
-  { idHash, secret, person }: StoredSession,
+  { idHash, secret }: StoredSession,
 ): Promise<StoredSession | null> {
-  // The secret has no index, but the person has one, and a signed-in session keeps its person.
-  const [start, values] =
-    person === null ? ['WHERE', []] : [`${OF_PERSON} AND`, [person.provider, person.id]];
   for (let id: string | undefined = idHash; id !== undefined;) {
     // Start with a write, because it locks the row. The read that follows then returns the latest
     // data.
@@ -202,8 +201,8 @@ async function lock(
     );
     if (rows[0] !== undefined) return toSession(id, rows[0]);
     const { rows: moved } = await connection.execute<{ id_hash: string }>(
-      `SELECT id_hash FROM host_sessions ${start} secret = ?`,
-      [...values, secret],
+      'SELECT id_hash FROM host_sessions WHERE secret = ?',
+      [secret],
     );
     id = moved[0]?.id_hash;
   }
@@ -282,14 +281,24 @@ export const sessionsMigration: Migration = {
 };
 
 /** With this index, ending all sessions of a user reads and locks only these sessions. */
-export const sessionsOfPersonMigration: Migration = {
-  name: 'host_0004_sessions_of_person',
-  async up({ dialect, change }) {
-    // On PostgreSQL, the operator may already have created the index with `CREATE INDEX
-    // CONCURRENTLY`, which blocks no writes.
-    const ifMissing = dialect === 'postgres' ? 'IF NOT EXISTS ' : '';
-    await change(
-      `CREATE INDEX ${ifMissing}host_sessions_person ON host_sessions (user_provider, user_id)`,
-    );
-  },
-};
+export const sessionsOfPersonMigration = indexMigration(
+  'host_0004_sessions_of_person',
+  'host_sessions_person ON host_sessions (user_provider, user_id)',
+);
+
+/** With this index, a sign-out finds a session that a parallel sign-in has renewed. */
+export const sessionsBySecretMigration = indexMigration(
+  'host_0005_sessions_by_secret',
+  'host_sessions_secret ON host_sessions (secret)',
+);
+
+function indexMigration(name: string, index: string): Migration {
+  return {
+    name,
+    async up({ dialect, change }) {
+      // On PostgreSQL, the operator may already have created the index with `CREATE INDEX
+      // CONCURRENTLY`, which blocks no writes.
+      await change(`CREATE INDEX ${dialect === 'postgres' ? 'IF NOT EXISTS ' : ''}${index}`);
+    },
+  };
+}

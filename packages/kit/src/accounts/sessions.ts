@@ -156,8 +156,9 @@ export class RequestSession implements Session {
     const seconds = this.#sessions.lifetimeFor(session.person);
     const expiresAt = now + seconds * 1000;
     if (expiresAt - session.expiresAt > Math.min(SLIDE_AFTER, seconds * 500)) {
-      await this.#sessions.rows.extend(session.idHash, expiresAt);
-      this.#cookie = this.#sessions.setCookie(id, seconds);
+      // A parallel sign-in may have given the session a new id. Then keep the cookie of that one.
+      const isExtended = await this.#sessions.rows.extend(session.idHash, expiresAt);
+      if (isExtended) this.#cookie = this.#sessions.setCookie(id, seconds);
     }
     return session;
   }
