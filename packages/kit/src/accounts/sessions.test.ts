@@ -214,6 +214,26 @@ describe('signing in', () => {
     expect(await visit(idOf(session)).get('basket')).toBe('full');
   });
 
+  test('in a concurrent request keeps its cookie, although this request would extend the session', async () => {
+    const { id } = await signedIn();
+    now += 2 * HOUR * 1000;
+    let signsIn = true;
+    const execute: OpenedDatabase['execute'] = async (sql, values) => {
+      const result = await database.execute(sql, values);
+      if (sql.startsWith('SELECT') && signsIn) {
+        signsIn = false;
+        await visit(id).signIn(ADA, {});
+      }
+      return result as never;
+    };
+    const slow = { dialect: database.dialect, execute } as OpenedDatabase;
+    const cookies = { secure: true, basePath: '' };
+    const sessions = new Sessions(slow, LIFETIME, cookies, ['DPoP'], () => now, tellsEnd);
+    const headers = new Headers({ cookie: `${COOKIE}=${id}` });
+    const session = sessions.of(new Request(ORIGIN, { headers }));
+    expect([await session.get('a'), cookieOf(session), signsIn]).toEqual([undefined, null, false]);
+  });
+
   test('again as the same person keeps the session', async () => {
     const { id, secret } = await signedIn();
     const session = visit(id);
