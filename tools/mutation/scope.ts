@@ -671,8 +671,12 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/{jwt-bearer,workload-identity,trusted-issuers}/*.ts',
     ],
     tests: [
+      'packages/portico/src/keys/assertions/checks.test.ts',
       'packages/portico/src/keys/assertions/issuer-keys.test.ts',
+      'packages/portico/src/keys/assertions/trusted-issuers.test.ts',
       'packages/portico/src/keys/assertions/workloads.test.ts',
+      'packages/portico/src/features/jwt-bearer/rights.test.ts',
+      'packages/portico/src/features/trusted-issuers/config.test.ts',
       'packages/portico/src/features/workload-identity/workload-tokens.test.ts',
       'test/jwt-bearer.test.ts',
       'test/jwt-bearer-refusals.test.ts',
