@@ -122,3 +122,67 @@ test('an event that the store refuses is logged only once, even if the events af
   await Promise.all(both);
   expect(said).toEqual(['refused', 'slow']);
 });
+
+/** Keeps events in a store that refuses each insert that `refuses` is true for. */
+async function keepAll(
+  count: number,
+  refuses: (ids: readonly string[]) => boolean,
+  isAway: boolean,
+) {
+  const inserts: string[][] = [];
+  const said: unknown[] = [];
+  const nothing = () => {};
+  const goesOn = Promise.withResolvers<void>();
+  const keeping = new Keeping(
+    {
+      async insert(records) {
+        const ids = records.map(({ id }) => id);
+        inserts.push(ids);
+        if (inserts.length === 1) await goesOn.promise;
+        if (refuses(ids)) throw new Error('The records are refused');
+      },
+      isUnavailable: () => isAway,
+    },
+    {
+      debug: nothing,
+      info: nothing,
+      warning: nothing,
+      error: (_, context) =>
+        void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
+    },
+  );
+  const all = Array.from({ length: count }, (_, index) => keeping.keep(recordOf(String(index))));
+  goesOn.resolve();
+  await Promise.all(all);
+  return { inserts, said, keeping };
+}
+
+test('events that wait are stored together, in powers of two and at most 64 at once', async () => {
+  const { inserts, said } = await keepAll(1 + 64 + 32 + 3, () => false, false);
+  expect(inserts.map(({ length }) => length)).toEqual([1, 64, 32, 2, 1]);
+  expect(inserts.flat()).toEqual(Array.from({ length: 100 }, (_, index) => String(index)));
+  expect(said).toEqual([]);
+});
+
+test('if one event of several is refused, the others are stored one by one', async () => {
+  const { inserts, said } = await keepAll(5, (ids) => ids.includes('2'), false);
+  expect(inserts).toEqual([['0'], ['1', '2', '3', '4'], ['1'], ['2'], ['3'], ['4']]);
+  expect(said).toEqual(['2']);
+});
+
+test('if the store is away, events are not tried one by one', async () => {
+  const { inserts, said, keeping } = await keepAll(5, (ids) => ids.length > 1, true);
+  expect(inserts).toEqual([['0'], ['1', '2', '3', '4']]);
+  expect(said).toEqual(['1', '2', '3', '4']);
+  await keeping.keep(recordOf('later'));
+  expect(inserts.at(-1)).toEqual(['later']);
+});
+
+test('a stored event is not logged later', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { said } = await keepAll(3, () => false, false);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(said).toEqual([]);
+  expect(vi.getTimerCount()).toBe(0);
+});

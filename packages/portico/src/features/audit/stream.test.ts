@@ -8,6 +8,7 @@ import {
   readSync,
   rmdirSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -67,6 +68,33 @@ test('a reader that stops reading causes one wait, and the partial line is ended
   } finally {
     close();
   }
+});
+
+/** Returns the number of the next descriptor. It grows if files stay open. */
+function nextDescriptor(): number {
+  const descriptor = openSync(folder, constants.O_RDONLY);
+  closeSync(descriptor);
+  return descriptor;
+}
+
+test('each line is written to an open file once, and the file is closed', () => {
+  const before = nextDescriptor();
+  const stream = new LineStream(target);
+  for (let count = 0; count < 20; count += 1) stream.write('a line', false);
+  expect(written()).toBe('a line\n'.repeat(20));
+  expect(nextDescriptor()).toBeLessThan(before + 20);
+});
+
+test('a line that broke off is ended in a file that has content', () => {
+  const { read, close } = pipe();
+  const stream = new LineStream(target);
+  expect(() => stream.write('x'.repeat(200_000), false)).toThrow('EAGAIN');
+  read();
+  close();
+  rmSync(target);
+  writeFileSync(target, 'the beginning');
+  stream.write('one', false);
+  expect(written()).toBe('the beginning\none\n');
 });
 
 test('the rest of a partial line is not written to the file that replaces the pipe', () => {
