@@ -801,6 +801,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/assembly/start-features.test.ts',
       'packages/portico/src/assembly/complete-host.test.ts',
       'packages/portico/src/assembly/signing-out.test.ts',
+      'packages/portico/src/endpoints/replies/responses.test.ts',
+      'packages/portico/src/endpoints/replies/headers.test.ts',
       'packages/portico/src/features/fapi2/fapi2.test.ts',
       'test/configuration.test.ts',
       'test/narrowed-doors.test.ts',
