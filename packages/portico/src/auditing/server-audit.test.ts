@@ -83,12 +83,12 @@ test('a failure of the host or the sink is logged, and the other one still gets 
 });
 
 test('an event has the administrator only if there is one', () => {
-  expect([actedBy(), actedBy({}), actedBy({ by: 'console' }), actedBy({ by: PERSON })]).toEqual([
-    {},
-    {},
-    { by: 'console' },
-    { by: PERSON },
-  ]);
+  expect([
+    actedBy(),
+    actedBy({}),
+    actedBy({ by: 'console' }),
+    actedBy({ by: PERSON }),
+  ]).toStrictEqual([{}, {}, { by: 'console' }, { by: PERSON }]);
 });
 
 test('the types of events are known', () => {

@@ -50,6 +50,11 @@ test('events are recorded only if they are stored or streamed', async () => {
   expect(await readFile(stream, 'utf8')).toMatch(/^\{"id":.*"type":"secret_rotated".*\}\n$/);
 });
 
+test('the table is opened before the first event', async () => {
+  const { opened } = createTrail({ keep: true });
+  await expect.poll(opened).toBe(2);
+});
+
 test('a stored event is in the list, gets a pseudonym, and is removed after some days', async () => {
   const { trail, kept, asked } = createTrail({ keep: true });
   await trail.record?.(EVENT);

@@ -16,7 +16,7 @@ const RECORD: AuditRecord = {
   requestId: null,
   authorization: null,
   reason: 'two words',
-  details: { outcome: 'failed', times: 2, none: null, more: ['a\u202E'] },
+  details: { outcome: 'failed', times: 2, none: null, more: ['a\u202E'], all: ['a'] },
 };
 const JSON_RECORD = {
   id: 'an id',
@@ -59,15 +59,16 @@ describe('oauth:audit', () => {
       printed: [
         '2026-01-01T00:00:00.000Z  consent_denied  client_id=notes  ' +
           'person={"provider":"users","id":"1"}  address=192.0.2.1  reason="two words"  ' +
-          'outcome=failed  times=2  more=["a\\u202e"]',
+          'outcome=failed  times=2  more=["a\\u202e"]  all=["a"]',
         '2026-01-01T00:00:00.000Z  consent_denied  client_id=notes  ' +
           'person={"provider":"users","id":"1"}  address=192.0.2.1  reason=a"b  ' +
-          'outcome=failed  times=2  more=["a\\u202e"]',
+          'outcome=failed  times=2  more=["a\\u202e"]  all=["a"]',
       ],
       noted: [],
       failed: null,
       asked: [[{}, {}]],
     });
+    expect((await audited([])).asked).toStrictEqual([[{}, {}]]);
     const { printed } = await audited([{ items: [{ ...RECORD, reason: '', clientId: 'é' }] }]);
     expect(printed[0]).toContain('client_id="é"');
     expect(printed[0]).toContain('reason=""');

@@ -173,6 +173,26 @@ describe('a search with several conditions', () => {
     expect(keys[0]).toContain('user_id = ?');
   });
 
+  test('reads no more than it needs, and reports the end', async () => {
+    await keep(...Array.from({ length: 250 }, (_, index) => (index < 240 ? {} : { person: BOB })));
+    const filter = { clientId: 'notes', person: BOB };
+    watched.reads.length = 0;
+    expect((await audit.list(filter, { limit: 9 })).next).toBe(idAt(1241));
+    expect(watched.reads.filter((sql) => sql.includes('LIMIT 200'))).toHaveLength(1);
+    expect(watched.reads.filter((sql) => sql.includes('LIMIT 1000'))).toEqual([]);
+    expect((await audit.list(filter, { limit: 10 })).next).toBeNull();
+  });
+
+  test('compares each condition, also with events about no person', async () => {
+    const one = { authorization: 'one' };
+    const others = [{ person: BOB }, { ...one, person: BOB }, { ...one, person: null } as never];
+    await keep(...Array.from({ length: 1001 }, () => one), ...others);
+    expect(timesOf(await audit.list({ ...one, person: BOB }))).toEqual([2002]);
+    await watched.emptied('oauth_audit');
+    await keep(...others);
+    expect(timesOf(await audit.list({ ...one, person: BOB }))).toEqual([1001]);
+  });
+
   test('reads at most 2,200 events for a page, and the next page continues there', async () => {
     await keep(
       ...many.map((_, index) =>
@@ -209,7 +229,9 @@ describe('a person who is erased', () => {
       await expect(audit.pseudonymise(ADA, 'gone', batch)).rejects.toThrow(
         'batch must be a whole number of at least 1',
       );
+    watched.reads.length = 0;
     expect(await audit.pseudonymise({ provider: 'users', id: 'a\0' }, 'gone')).toBe(0);
+    expect(watched.reads).toEqual([]);
   });
 });
 

@@ -190,6 +190,17 @@ describe('recording', () => {
     expect(BigInt(others.at(-1) ?? 0) - BigInt(others.at(-2) ?? 0)).not.toBe(1n);
   });
 
+  test('gives each event an id of 32 digits', async () => {
+    let now = NOW;
+    const { recording, kept } = start({ now: () => now });
+    // One id of sixteen has a zero after the time.
+    for (; now < NOW + 400; now += 1) {
+      await recording.record(DENIED);
+      await recording.record(DENIED);
+    }
+    expect(kept.filter(({ id }) => !/^[0-9a-f]{32}$/.test(id))).toEqual([]);
+  });
+
   test('has the request that caused the event, and its address as the host sees it', async () => {
     const headers = { 'X-Request-Id': 'sent' };
     const request = new Request('https://app.example/', { headers });
