@@ -791,6 +791,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'packages/portico/src/person.test.ts',
       'packages/portico/src/refusals.test.ts',
+      'packages/portico/src/profiles.test.ts',
       'packages/portico/src/host/accounts.test.ts',
       'packages/portico/src/application/events.test.ts',
       'packages/portico/src/application/configuration.test.ts',
