@@ -797,6 +797,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/application/configuration.test.ts',
       'packages/portico/src/application/environment.test.ts',
       'packages/portico/src/application/application.test.ts',
+      'packages/portico/src/application/public-url.test.ts',
+      'packages/portico/src/application/started-application.test.ts',
       'packages/portico/src/assembly/feature-conflicts.test.ts',
       'packages/portico/src/assembly/feature-profiles.test.ts',
       'packages/portico/src/assembly/start-features.test.ts',
