@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   closeSync,
   constants,
@@ -51,6 +52,22 @@ test('writing to a pipe without a reader fails at once with an error', () => {
   const { close } = pipe();
   close();
   expect(() => new LineStream(target).write('lost', false)).toThrow('ENXIO');
+});
+
+test('the first line waits for a reader that is slow', async () => {
+  execFileSync('mkfifo', [target]);
+  const program = 'exec 3< "$0"; echo ready; read line; cat <&3';
+  const reader = spawn('sh', ['-c', program, target]);
+  // Keeps the pipe open, so that the reader can open it.
+  const open = openSync(target, constants.O_RDWR | constants.O_NONBLOCK);
+  const read: Buffer[] = [];
+  reader.stdout.on('data', (piece: Buffer) => read.push(piece));
+  await expect.poll(() => Buffer.concat(read).toString()).toBe('ready\n');
+  reader.stdin.end('\n');
+  new LineStream(target).write('x'.repeat(200_000), false);
+  closeSync(open);
+  await once(reader, 'close');
+  expect(Buffer.concat(read).toString()).toBe(`ready\n${'x'.repeat(200_000)}\n`);
 });
 
 test('a reader that stops reading causes one wait, and the partial line is ended before the next', () => {
