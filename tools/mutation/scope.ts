@@ -795,6 +795,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/host/accounts.test.ts',
       'packages/portico/src/application/events.test.ts',
       'packages/portico/src/application/configuration.test.ts',
+      'packages/portico/src/application/configuration-problems.test.ts',
       'packages/portico/src/application/environment.test.ts',
       'packages/portico/src/application/application.test.ts',
       'packages/portico/src/application/public-url.test.ts',
