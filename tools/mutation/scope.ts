@@ -793,6 +793,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/refusals.test.ts',
       'packages/portico/src/profiles.test.ts',
       'packages/portico/src/host/accounts.test.ts',
+      'packages/portico/src/store/further-metadata.test.ts',
       'packages/portico/src/application/events.test.ts',
       'packages/portico/src/application/configuration.test.ts',
       'packages/portico/src/application/configuration-problems.test.ts',
