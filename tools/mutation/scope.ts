@@ -679,6 +679,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/jwt-bearer/commands.test.ts',
       'packages/portico/src/features/trusted-issuers/config.test.ts',
       'packages/portico/src/features/workload-identity/workload-tokens.test.ts',
+      'packages/portico/src/features/workload-identity/assertion-grant.test.ts',
       'test/jwt-bearer.test.ts',
       'test/jwt-bearer-refusals.test.ts',
       'test/jwt-bearer-hosts.test.ts',

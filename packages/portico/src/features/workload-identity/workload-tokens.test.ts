@@ -57,4 +57,9 @@ test('a profile allows workloads only if it names their token type as an authent
     } as SecurityProfile);
   await expect(verify([ways.type])).resolves.toBeUndefined();
   await expect(verify(['private_key_jwt'])).rejects.toThrow('which the profile strict does not');
+  const { iss: _, ...nameless } = claims;
+  const unnamed = parseJws(signed(key, headerOf(key), nameless));
+  await expect(ways.verifierAt([])(client, client.id, unnamed, null)).rejects.toThrow(
+    'its iss is missing, or its sub is not a SPIFFE ID',
+  );
 });

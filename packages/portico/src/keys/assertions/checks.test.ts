@@ -62,6 +62,7 @@ describe('the header of an assertion', () => {
     'application/application/jwt',
     'x-application/jwt',
     'jwt ',
+    'jwtapplication/',
     null,
     1,
     ['jwt'],
