@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Host } from '../host/host.ts';
 import { complete, CONTEXT, REQUEST } from './complete-host.fixture.ts';
 
 describe('signing out', () => {
@@ -21,7 +20,7 @@ describe('signing out', () => {
 
   test('records the end of the session before the host ends it', async () => {
     const done: unknown[] = [];
-    const given: Partial<Host> = {
+    const given = {
       signOut: (...asked: unknown[]) => void done.push(...asked, did.length),
       sessionId,
     };
