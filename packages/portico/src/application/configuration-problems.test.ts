@@ -156,7 +156,8 @@ test('an address that needs development says where APP_ENV was looked for', () =
   const first = expect.stringMatching(/^public_url: must be https \(http is allowed/) as string;
   expect(problemsOf(() => read({ config }))).toEqual([
     first,
-    `APP_ENV: is not set in the environment or in the .env file of ${FOLDER}; for development, set it to "dev"`,
+    `APP_ENV: is not set in the environment or in the .env file of ${FOLDER}; for ` +
+      'development, set it to "dev"',
   ]);
   expect(problemsOf(() => read({ config }, { APP_ENV: 'prod' }))).toEqual([first]);
   expect(problemsOf(() => read({ config: { public_url: 'http://app.example' } }))).toHaveLength(1);

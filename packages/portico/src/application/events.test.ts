@@ -14,7 +14,7 @@ function createEvents() {
   return { events: new HostEvents(log), failures };
 }
 
-test('each listener of an event gets its payload, in order, even if one of them fails', async () => {
+test('each listener of an event gets its payload in order, even if one fails', async () => {
   const { events, failures } = createEvents();
   const got: unknown[] = [];
   const failure = new Error('the first listener');

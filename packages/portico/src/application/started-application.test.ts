@@ -252,7 +252,8 @@ test('a plugin is what a plugin function returns', () => {
   expect(check(() => {})).toThrow('but is a function; call it: it()');
   for (const wrong of [null, undefined, 'one', {}, { register: 1 }, { commands: 1 }])
     expect(check(wrong)).toThrow(
-      'plugins:0: must be a plugin: pass the return value of oauthServer() or of another plugin function',
+      'plugins:0: must be a plugin: pass the return value of oauthServer() or of another ' +
+        'plugin function',
     );
 });
 

@@ -29,7 +29,7 @@ describe('an endpoint of a feature', () => {
     endpoints: endpoints.map(([each, path]) => ({ name: each, path, methods: ['POST'] })),
   });
 
-  test('has a name of the server or of the feature, and can share a path within the feature', () => {
+  test('has a name of the server or of the feature, and can share its path with another', () => {
     expect(() =>
       requireOwnEndpoints([
         { name: 'without' },
@@ -79,7 +79,8 @@ test('only one feature can provide a part', () => {
     findOnly(all, 'binding');
   expect([find(), find(without), find(without, one)]).toEqual([null, null, { binding: 1 }]);
   expect(() => find(one, without, other)).toThrow(
-    'oauth_server:one: is also provided by the feature other (binding); remove one of the two features',
+    'oauth_server:one: is also provided by the feature other (binding); remove one of the two ' +
+      'features',
   );
 });
 
@@ -131,7 +132,8 @@ describe('a grant type of a feature', () => {
     for (const begins of ['person', 'organization', null])
       expect(() => collect(type('urn:a', { begins }))).not.toThrow();
     expect(() => collect(type('urn:a', { begins: 'client' }))).toThrow(
-      "The grant type urn:a of own must have clients: 'confidential', because it has begins: 'client'",
+      "The grant type urn:a of own must have clients: 'confidential', because it has begins: " +
+        "'client'",
     );
   });
 });

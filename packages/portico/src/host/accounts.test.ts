@@ -47,7 +47,7 @@ describe('the visitor', () => {
     expect(asked).toEqual([ADA]);
   });
 
-  test('does not exist without a session, without an account, or if the account is suspended', async () => {
+  test('does not exist without a session or account, or if the account is suspended', async () => {
     for (const without of [{ signedIn: null }, { account: null }, { active: false }])
       expect(await createAccounts(without).accounts.visitor(request())).toBeNull();
   });
@@ -67,7 +67,8 @@ describe('the visitor', () => {
       'Host.signedIn returned a person that cannot be stored: The id of a person must not be empty',
     );
     await expect(createAccounts({ account: wrong }).accounts.visitor(request())).rejects.toThrow(
-      'Host.loadAccount returned a person that cannot be stored: The id of a person must not be empty',
+      'Host.loadAccount returned a person that cannot be stored: The id of a person must not be ' +
+        'empty',
     );
   });
 

@@ -30,10 +30,10 @@ const STORED_NEVER = {
 const DPOP = dpopOffer({ required: false, algorithms: ['ES256', 'RS256'] });
 const METADATA = 'https://app.example/.well-known/oauth-protected-resource';
 
-describe('a refusal', () => {
-  const told = (error: string, description: string) =>
-    JSON.stringify({ error, error_description: description });
+const told = (error: string, description: string) =>
+  JSON.stringify({ error, error_description: description });
 
+describe('a refusal', () => {
   test.each<[string, Error, number, string, Readonly<Record<string, string>>]>([
     ['of a request', new OAuthError('invalid_grant', 'Told.', 'why'), 400, 'invalid_grant', {}],
     [
@@ -230,7 +230,7 @@ describe('a reply', () => {
     expect(unavailableReply()).toEqual({
       status: 503,
       headers: { ...STORED_NEVER, 'Retry-After': '2' },
-      body: '{"error":"temporarily_unavailable","error_description":"The server cannot answer now; try again."}',
+      body: told('temporarily_unavailable', 'The server cannot answer now; try again.'),
     });
     expect(faultReply()).toEqual({
       status: 500,

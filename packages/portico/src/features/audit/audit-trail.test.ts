@@ -55,7 +55,7 @@ test('the table is opened before the first event', async () => {
   await expect.poll(opened).toBe(2);
 });
 
-test('a stored event is in the list, gets a pseudonym, and is removed after some days', async () => {
+test('a stored event is listed, gets a pseudonym, and is removed after some days', async () => {
   const { trail, kept, asked } = createTrail({ keep: true });
   await trail.record?.(EVENT);
   expect((await trail.list({ type: 'secret_rotated' }, { limit: 1 })).items).toEqual(kept);

@@ -54,7 +54,7 @@ async function audited(
 }
 
 describe('oauth:audit', () => {
-  test('prints one line for each event, without the id and the fields without a value', async () => {
+  test('prints one line for each event, without the id and without empty fields', async () => {
     expect(await audited([{ items: [RECORD, { ...RECORD, reason: 'a"b' }] }])).toEqual({
       printed: [
         '2026-01-01T00:00:00.000Z  consent_denied  client_id=notes  ' +

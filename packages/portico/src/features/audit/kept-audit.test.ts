@@ -224,7 +224,7 @@ describe('a person who is erased', () => {
     expect(await audit.pseudonymise(BOB, 'gone', 1)).toBe(1);
   });
 
-  test('is not looked for with an invalid batch, or under a name that no database stores', async () => {
+  test('is not looked for with an invalid batch, or under an id that is never stored', async () => {
     for (const batch of [0, -1, 1.5, Number.NaN, 2 ** 53])
       await expect(audit.pseudonymise(ADA, 'gone', batch)).rejects.toThrow(
         'batch must be a whole number of at least 1',

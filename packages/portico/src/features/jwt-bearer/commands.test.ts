@@ -97,7 +97,8 @@ describe('oauth:link:list', () => {
     expect(await run(['oauth:link:list'], { items })).toEqual({
       printed: [
         `${IDP}  "a\\u{a}b"  "users" "4\\u{22}2"  since 2026-01-01T00:00:00.000Z\n` +
-          `${IDP}  tenant "ac\\u{22}me"  "a\\u{a}b"  "users" "4\\u{22}2"  since 2026-01-01T00:00:00.000Z`,
+          `${IDP}  tenant "ac\\u{22}me"  "a\\u{a}b"  "users" "4\\u{22}2"  ` +
+          'since 2026-01-01T00:00:00.000Z',
       ],
       noted: [],
       failed: null,

@@ -54,7 +54,7 @@ describe('a profile', () => {
     );
   });
 
-  test('limits nothing if there is none', () => {
+  test('limits nothing if the client has no profile', () => {
     expect(check('RS256', { iat: NOW + 61, nbf: NOW + 61 }, null)).not.toThrow();
   });
 });
