@@ -71,4 +71,8 @@ test('the list has pages', async () => {
   const found = [first, second, third].flatMap(({ items }) => items);
   expect(found.toSorted((one, other) => (one.subject < other.subject ? -1 : 1))).toEqual(all);
   expect((await links.list(5)).next).toBeNull();
+  const [only, ...more] = (await links.list(1)).items;
+  expect([only, more]).toEqual([first.items[0], []]);
+  const { next } = await links.list(1);
+  expect((await links.list(1, next ?? '')).items).toEqual([first.items[1]]);
 });
