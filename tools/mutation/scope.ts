@@ -793,6 +793,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'packages/portico/src/person.test.ts',
+      'packages/portico/src/errors.test.ts',
+      'packages/portico/src/paths.test.ts',
       'packages/portico/src/refusals.test.ts',
       'packages/portico/src/profiles.test.ts',
       'packages/portico/src/host/accounts.test.ts',

@@ -40,16 +40,19 @@ describe('a reference to a person', () => {
   });
 });
 
-test('a profile that is a rejected promise ends no process', async () => {
-  const unhandled: unknown[] = [];
-  const note = (reason: unknown) => void unhandled.push(reason);
-  process.on('unhandledRejection', note);
-  const failing = Promise.reject(new Error('The profile cannot be read'));
-  const user = { getProfile: () => failing } as unknown as UserInterface;
-  expect(readProfile(user)).toBe(failing);
-  await new Promise((resolve) => setImmediate(resolve));
-  process.off('unhandledRejection', note);
-  expect(unhandled).toEqual([]);
+test('a profile is what the account returns, even a promise that is rejected later', async () => {
   const profile = { name: 'Ada' };
   expect(readProfile({ getProfile: () => profile } as UserInterface)).toBe(profile);
+  const { promise, reject } = Promise.withResolvers<never>();
+  let isHandled = false;
+  const noting = Object.assign(promise, {
+    catch(listener: () => void) {
+      isHandled = true;
+      return Promise.prototype.catch.call(promise, listener);
+    },
+  });
+  const user = { getProfile: () => noting } as unknown as UserInterface;
+  expect([readProfile(user), isHandled]).toEqual([noting, true]);
+  reject(new Error('The profile cannot be read'));
+  await expect(promise).rejects.toThrow('cannot be read');
 });

@@ -45,7 +45,7 @@ test('the grant exists only with its setting', () => {
 
 test('only authorizations that an organization gave are revoked together', () => {
   const { revokesAlso } = start({ jwt_bearer_grant: true });
-  const other = (details: object) => revokesAlso?.({} as never, details);
+  const other = (details: Readonly<Record<string, unknown>>) => revokesAlso?.(details, details);
   expect([other({ given_by: 'https://idp.example' }), other({})]).toEqual([true, false]);
 });
 

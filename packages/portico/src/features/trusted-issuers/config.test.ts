@@ -72,9 +72,8 @@ describe('the settings of an issuer', () => {
     expect(parse({ ...FILE, jwks_file: 'keys.json' }).error?.issues).toMatchObject([
       { message: 'must be an absolute path' },
     ]);
-    expect(parse({ ...FILE, jwks_file: undefined, jwks_uri: 'http://idp.example' }).success).toBe(
-      false,
-    );
+    const plain = { ...FILE, jwks_file: undefined, jwks_uri: 'http://idp.example' };
+    expect(parse(plain).error?.issues).toMatchObject([{ code: 'custom', message: 'is not https' }]);
   });
 
   test('have limits for times and the tenant', () => {
@@ -125,6 +124,12 @@ describe('the settings of an issuer', () => {
       trustedIssuers.problems?.(none, SERVER),
     ]).toEqual([[], []]);
   });
+});
+
+test('a server with trusted issuers stores which assertions were used', () => {
+  const start = (config: object) => trustedIssuers.start?.({} as never, config as never);
+  expect([start({}), start({ trusted_issuers: {} })]).toEqual([{}, {}]);
+  expect(start(shape.parse({ trusted_issuers: { [IDP]: FILE } }))).toEqual({ usesOnce: true });
 });
 
 describe('an issuer is refused', () => {
