@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { dpopOffer } from '../../http/dpop.ts';
 import { preflight, readableHeaders } from './cross-origin.ts';
 import { documentReply, publicDocument } from './documents.ts';
-import { ANYWHERE, ownPageReply, redirectReply } from './pages.ts';
+import type { Words } from '../../pages/words.ts';
+import type { Server } from '../../server.ts';
+import { ANYWHERE, ownPageReply, pageReply, redirectReply } from './pages.ts';
 
+const WORDS = { lang: 'en', title: 'replaced' } as unknown as Words;
 const DPOP = dpopOffer({ required: false, algorithms: ['ES256', 'RS256'] });
 
 describe('a page of another origin', () => {
@@ -24,6 +27,10 @@ describe('a page of another origin', () => {
       },
       body: null,
     });
+    for (const methods of [['GET'], ['POST']])
+      expect(preflight(request(), methods, null).headers).toMatchObject({
+        'Access-Control-Allow-Methods': 'GET, POST',
+      });
     const { headers } = preflight(request('dpop, X-More'), ['GET', 'DELETE'], DPOP);
     expect(headers).toMatchObject({
       'Access-Control-Allow-Methods': 'GET, DELETE',
@@ -68,6 +75,7 @@ test('a public document is sent again only if it has changed', () => {
     `x${document.etag}`,
     `${document.etag}x`,
     `xW/${document.etag}`,
+    `"W/${document.etag.slice(1)}`,
   ])
     expect(reply(known)).toEqual(whole);
   for (const known of [document.etag, `W/${document.etag}`, `"x" , ${document.etag}`, '*', '"x",*'])
@@ -105,6 +113,37 @@ describe('a page', () => {
     expect(Buffer.from(nonce, 'base64')).toHaveLength(16);
     expect(one.headers['Content-Security-Policy']).toContain(`'nonce-${nonce}'`);
     expect(other.body).not.toBe(one.body);
+  });
+
+  test('of a view gets the words and the data, which come last, and the same nonce', async () => {
+    const rendered: unknown[] = [];
+    const server = {
+      host: {
+        render: async (...given: unknown[]) => {
+          rendered.push(given);
+          return 'the page';
+        },
+      },
+      speaking: {
+        headers: (words: unknown) => ({ 'Content-Language': words === WORDS ? 'en' : '' }),
+      },
+    } as unknown as Server;
+    const shown = { view: 'oauth/error', status: 418, formLeadsTo: null } as const;
+    const data = { title: 'own', message: 'told' };
+    const reply = await pageReply(server, { ...shown, words: WORDS, data: data as never });
+    const [[view, given]] = rendered as [[string, Readonly<Record<string, string>>]];
+    const { nonce = '' } = given;
+    expect([view, given]).toEqual(['oauth/error', { lang: 'en', ...data, nonce }]);
+    expect(Buffer.from(nonce, 'base64').toString('base64')).toBe(nonce);
+    expect(nonce).toHaveLength(24);
+    expect(reply).toMatchObject({
+      status: 418,
+      body: 'the page',
+      headers: {
+        'Content-Language': 'en',
+        'Content-Security-Policy': expect.stringContaining(`'nonce-${nonce}'`) as string,
+      },
+    });
   });
 
   test('can be replaced by a redirect without a referrer', () => {

@@ -52,6 +52,7 @@ test('only authorizations that an organization gave are revoked together', () =>
 test('a record is removed ninety days after its last token has expired', async () => {
   const pair = { user_provider: 'users', user_id: '1', client_id: 'one' };
   const times = { used_at: 0, allowed_at: 0, ended_at: null };
+  await watched.emptied('oauth_given_access');
   await watched.insert('oauth_given_access', { pair_hash: 'a', ...pair, ...times });
   const last = 90 * A_DAY + LIFETIME * 1000;
   const remove = async (now: number) => {
