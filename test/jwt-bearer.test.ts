@@ -731,6 +731,31 @@ describe('an assertion that is bound to a key', () => {
     const proof = tokenProof(newDpopKey(), strict.server.issuer, Date.now());
     expect((await tokensOf(await send(proof))).token_type).toBe('DPoP');
   });
+
+  // @shows AS-49.8
+  test('gives no token for a proof that was used before, and is then not used up', async () => {
+    const bound = await startPortal({
+      config: { oauth_server: { ...idp.config.oauth_server, dpop: 'accept' } },
+    });
+    onTestFinished(() => bound.close());
+    const client = await registerAssistant(bound);
+    await link(bound, ADA);
+    const newProof = () => tokenProof(newDpopKey(), bound.server.issuer, Date.now());
+    const newForm = () => ({
+      grant_type: JWT_BEARER,
+      assertion: assertionFor(bound, client, idp.key),
+    });
+    const proof = newProof();
+    expect(
+      (await tokensOf(await requestWithProof(bound, client, proof, newForm()))).token_type,
+    ).toBe('DPoP');
+    const form = newForm();
+    const again = await requestWithProof(bound, client, proof, form);
+    expect(await errorOf(again)).toBe('invalid_dpop_proof');
+    expect(
+      (await tokensOf(await requestWithProof(bound, client, newProof(), form))).token_type,
+    ).toBe('DPoP');
+  });
 });
 
 // @shows AS-49.9
