@@ -79,6 +79,28 @@ describe('a queue in which networks take turns', () => {
     expect(served).toEqual(['x', 'small', 'large', 'new', 'large']);
   });
 
+  test('drops work of the network with the most, even if another network came later', async () => {
+    const { enter, serve, served, refused } = line({ mostWaiting: 4 });
+    for (const network of ['flood', 'flood', 'flood', 'flood', 'late', 'new']) enter(network);
+    await serve();
+    expect(refused).toEqual(['flood']);
+    expect(served).toEqual(['flood', 'flood', 'late', 'new', 'flood']);
+  });
+
+  test('accepts as much work again after it was full, and after work was dropped', async () => {
+    const { enter, serve, served, refused } = line({ mostWaiting: 3 });
+    for (let round = 0; round < 4; round += 1) {
+      for (const network of ['flood', 'flood', 'flood', 'flood']) enter(network);
+      await serve();
+    }
+    expect([refused, served.length]).toEqual([[], 16]);
+    for (let round = 0; round < 4; round += 1) {
+      for (const network of ['flood', 'flood', 'flood', 'flood', 'new']) enter(network);
+      await serve();
+    }
+    expect([refused, served.length]).toEqual([['flood', 'flood', 'flood', 'flood'], 32]);
+  });
+
   test('starts the next work after work that fails', async () => {
     const queue = new FairQueue({ atOnce: 1, mostWaiting: 2, mostOfOne: 2 });
     const failing = queue.run('a', () => Promise.reject(new Error('it failed')));

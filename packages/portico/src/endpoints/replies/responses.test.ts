@@ -9,6 +9,7 @@ import {
   TooManyFailuresError,
   TooManyRegistrationsError,
 } from '../../errors.ts';
+import { readBodyText } from '../../http/body-text.ts';
 import type { BindingRefusal } from '../../http/challenges.ts';
 import { dpopOffer } from '../../http/dpop.ts';
 import {
@@ -222,7 +223,10 @@ describe('a reply', () => {
     expect(response.headers.getSetCookie()).toEqual(cookies);
     const empty = toResponse({ status: 204, headers: {}, body: null });
     expect([empty.body, empty.headers.getSetCookie()]).toEqual([null, []]);
+    // Mounts read the text without the stream.
+    expect([readBodyText(response), readBodyText(empty)]).toEqual(['text', null]);
     const bytes = toResponse({ status: 200, headers: {}, body: new Uint8Array([1, 2]) });
+    expect(readBodyText(bytes)).toBeNull();
     expect(new Uint8Array(await bytes.arrayBuffer())).toEqual(new Uint8Array([1, 2]));
   });
 
