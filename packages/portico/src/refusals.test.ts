@@ -77,7 +77,7 @@ describe('the log has the code and the reason of a refusal', () => {
 
   test('or the name of another error', () => {
     expect(refusalCode(new TypeError('a fault'))).toBeNull();
-    expect(logged(new TypeError('a fault'))).toEqual(line('TypeError', 'a fault'));
+    expect(logged(new TypeError('a fault'))).toStrictEqual(line('TypeError', 'a fault'));
   });
 
   test('and the text of a page if there is no further reason', () => {

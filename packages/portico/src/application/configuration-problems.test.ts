@@ -3,7 +3,13 @@ import { ConfigurationError, isConfigurationError } from '@portico/sql';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Branding } from '../pages/branding.ts';
-import { getDirectory, readConfiguration, validateConfig } from './configuration.ts';
+import {
+  applicationName,
+  getDirectory,
+  readConfiguration,
+  requirePlugins,
+  validateConfig,
+} from './configuration.ts';
 import type { ApplicationDefinition } from './definition.ts';
 import type { Plugin } from './plugin.ts';
 
@@ -187,4 +193,33 @@ test('a problem within a map or of its key is reported with its whole path', () 
     problemsOf(() => validateConfig(inner, schemas)).map((each) => each.split(': ')[0]),
   ).toEqual(['map:a:list:1', 'map:a:more', 'map:a:all']);
   expect(validateConfig({ own: 1, map: {} }, schemas)).toEqual({ own: 1, map: {} });
+});
+
+test('a plugin is what a plugin function returns', () => {
+  const check =
+    (...plugins: unknown[]) =>
+    () =>
+      requirePlugins({ plugins } as never);
+  expect(check(plugin())).not.toThrow();
+  expect(() => requirePlugins({ config: {} })).not.toThrow();
+  function oauthServer() {}
+  expect(check(plugin(), oauthServer)).toThrow(
+    'plugins:1: must be a plugin, but is a function; call it: oauthServer()',
+  );
+  expect(check(() => {})).toThrow('but is a function; call it: it()');
+  for (const wrong of [null, undefined, 'one', {}, { register: 1 }, { commands: 1 }])
+    expect(check(wrong)).toThrow(
+      'plugins:0: must be a plugin: pass the return value of oauthServer() or of another ' +
+        'plugin function',
+    );
+});
+
+test('people see the name of the application, or else the host of its address', () => {
+  const url = 'https://app.example:8443';
+  expect([
+    applicationName({ name: 'One', oauth_server: { name: 'Two' } }, url),
+    applicationName({ oauth_server: { name: 'Two' } }, url),
+    applicationName({ name: 1, oauth_server: {} }, url),
+    applicationName({}, url),
+  ]).toEqual(['One', 'Two', 'app.example:8443', 'app.example:8443']);
 });

@@ -10,7 +10,6 @@ import {
   type StartedApplication,
   type StartOptions,
 } from './application.ts';
-import { applicationName, requirePlugins } from './configuration.ts';
 import type { ApplicationDefinition } from './definition.ts';
 import type { Plugin } from './plugin.ts';
 import type { Route } from './routes.ts';
@@ -236,33 +235,4 @@ describe('the log', () => {
       `log:path: is ${folder}, which this process cannot open (EISDIR`,
     );
   });
-});
-
-test('a plugin is what a plugin function returns', () => {
-  const check =
-    (...plugins: unknown[]) =>
-    () =>
-      requirePlugins({ plugins } as never);
-  expect(check(plugin('one'))).not.toThrow();
-  expect(() => requirePlugins({ config: {} })).not.toThrow();
-  function oauthServer() {}
-  expect(check(plugin('one'), oauthServer)).toThrow(
-    'plugins:1: must be a plugin, but is a function; call it: oauthServer()',
-  );
-  expect(check(() => {})).toThrow('but is a function; call it: it()');
-  for (const wrong of [null, undefined, 'one', {}, { register: 1 }, { commands: 1 }])
-    expect(check(wrong)).toThrow(
-      'plugins:0: must be a plugin: pass the return value of oauthServer() or of another ' +
-        'plugin function',
-    );
-});
-
-test('people see the name of the application, or else the host of its address', () => {
-  const url = 'https://app.example:8443';
-  expect([
-    applicationName({ name: 'One', oauth_server: { name: 'Two' } }, url),
-    applicationName({ oauth_server: { name: 'Two' } }, url),
-    applicationName({ name: 1, oauth_server: {} }, url),
-    applicationName({}, url),
-  ]).toEqual(['One', 'Two', 'app.example:8443', 'app.example:8443']);
 });
