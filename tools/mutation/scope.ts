@@ -807,6 +807,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/application/environment.test.ts',
       'packages/portico/src/application/application.test.ts',
       'packages/portico/src/application/public-url.test.ts',
+      'packages/portico/src/application/application-parts.test.ts',
       'packages/portico/src/application/started-application.test.ts',
       'packages/portico/src/assembly/feature-conflicts.test.ts',
       'packages/portico/src/assembly/feature-profiles.test.ts',
