@@ -3,7 +3,12 @@ import type { OAuthServerConfig } from '../config.ts';
 import type { Feature, ProfileOffer } from '../feature.ts';
 import { fapi2 } from '../features/fapi2/index.ts';
 import { signingAlgorithms } from '../features/signing-algorithms/index.ts';
-import { profileProblems, collectProfiles, requireNeeds } from './feature-profiles.ts';
+import {
+  collectProfiles,
+  featureProblems,
+  profileProblems,
+  requireNeeds,
+} from './feature-profiles.ts';
 
 const CONFIG = { code_ttl: 60 } as OAuthServerConfig;
 const strict: Feature = {
@@ -27,6 +32,7 @@ test('a server with a profile does not start without the features that the profi
 test('a server with two profiles does not start', () => {
   expect(profileProblems([strict], CONFIG)).toEqual([]);
   const both = profileProblems([strict, fapi2], { ...CONFIG, profile: 'fapi2' });
+  expect(both.map(({ key }) => key)).toEqual(['oauth_server:profile']);
   expect(both.map(({ message }) => message)).toEqual([
     'is set to strict, but another setting selects the profile fapi2; use only one profile',
   ]);
@@ -37,4 +43,20 @@ test('a client with an unknown profile is allowed no algorithm, even if the serv
   const client = { profile: 'fapi2', grants: ['authorization_code' as const] };
   expect(profiles.of(client)).toMatchObject({ algorithms: [], longestCode: 0 });
   expect(profiles.of({ ...client, profile: null })?.name).toBe('strict');
+});
+
+test('the problems of features come before those of the profile', () => {
+  const asked: unknown[] = [];
+  const own: Feature = {
+    name: 'own',
+    problems(config, publicUrl) {
+      asked.push([config.code_ttl, config.profile, publicUrl]);
+      return [{ key: 'own', message: 'is wrong' }];
+    },
+  };
+  const config = { ...CONFIG, profile: 'fapi2' } as OAuthServerConfig;
+  const found = featureProblems([strict, own, fapi2], config, 'https://app.example');
+  expect(found.map(({ key }) => key)).toEqual(['own', 'oauth_server:profile']);
+  expect(asked).toEqual([[60, 'fapi2', 'https://app.example']]);
+  expect(featureProblems([{ name: 'none' }], CONFIG, 'https://app.example')).toEqual([]);
 });
