@@ -98,7 +98,7 @@ describe('the values of a client', () => {
       'belong to no client',
       100,
     ]);
-    expect(await remove(5)).toEqual({ count: 1, more: false });
+    expect(await remove(5, '')).toMatchObject({ count: 1, more: false });
     expect(await metadata.findAll(['living', 'gone'])).toEqual(
       new Map([['living', { text: ['a'] }]]),
     );

@@ -63,7 +63,7 @@ test('a record is removed ninety days after its last token has expired', async (
       which: 'have not been used for ninety days',
       batch: 100,
     });
-    return expiring?.remove(100);
+    return expiring?.remove(100, '');
   };
   const found = [await remove(last), await remove(last + 1), await remove(last + 1)];
   expect(found.map((each) => (typeof each === 'object' ? each.count : each))).toEqual([0, 1, 0]);
