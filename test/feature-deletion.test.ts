@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { linkDependencies } from '../tools/scripts/packages.ts';
 import { NODE_COMPILE_CACHE, ROOT } from './support/console.ts';
-import { waysOf } from './support/scale.ts';
+import { RUNS_ALL, waysOf } from './support/scale.ts';
 
 const run = promisify(execFile);
 const SERVER = path.join('packages', 'portico', 'src');
@@ -174,7 +174,7 @@ describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))(
 );
 
 describe.each(waysOf(MCP_FOLDERS))('the MCP source code without %s', (folder) => {
-  test('compiles', { timeout: 240_000 }, async () => {
+  test.runIf(RUNS_ALL)('compiles', { timeout: 240_000 }, async () => {
     for (const { without, compiled } of await tryWithout(folder, MCP))
       expect(compiled, `without ${without}`).toBe('');
   });

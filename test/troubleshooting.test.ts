@@ -12,7 +12,9 @@ const withoutDoubleQuotes = (code: string) => code.replaceAll(/"([^"\n]*'[^"\n]*
 const PAGE = read('docs/troubleshooting.md');
 /** The page is about a running server, not about `create-portico`, which runs once. */
 const SOURCES = globSync('packages/*/src/**/*.ts', { cwd: ROOT })
-  .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('packages/create-portico/'))
+  .filter(
+    (file) => !/\.(?:test|fixture)\.ts$/.test(file) && !file.startsWith('packages/create-portico/'),
+  )
   .map((file) => ({ file, text: withoutDoubleQuotes(read(file)) }));
 /** The same without comments: their examples log and throw the messages of an application. */
 const CODE = SOURCES.map(({ file, text }) => ({ file, text: text.replaceAll(/^ *\*.*$/gm, '') }));
