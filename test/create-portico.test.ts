@@ -927,7 +927,7 @@ async function addressOfRefused(
 }
 
 describe('a started application', () => {
-  test.each(waysOf(Object.entries(SERVERS)))(
+  test.runIf(RUNS_ALL).each(Object.entries(SERVERS))(
     'issues a token to the first client: %s',
     async (_, server) => {
       const { dependencies, type, main, files, program } = server;

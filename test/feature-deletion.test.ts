@@ -180,12 +180,14 @@ describe.each(waysOf(MCP_FOLDERS))('the MCP source code without %s', (folder) =>
   });
 });
 
-test.each([
-  ['private-key-jwt', 'clientAssertions'],
-  ['dpop', 'binding'],
-  ['pushed-requests', 'directRequests'],
-  ['signing-algorithms', 'signingAlgorithms'],
-])('a server with the profile fapi2 does not start without %s', async (folder, part) => {
+test.each(
+  waysOf([
+    ['private-key-jwt', 'clientAssertions'],
+    ['dpop', 'binding'],
+    ['pushed-requests', 'directRequests'],
+    ['signing-algorithms', 'signingAlgorithms'],
+  ] as const),
+)('a server with the profile fapi2 does not start without %s', async (folder, part) => {
   await deleteFeature(folder);
   const { stdout } = await run(process.execPath, [PROFILE_START], { cwd: copy });
   expect(JSON.parse(stdout)).toEqual([

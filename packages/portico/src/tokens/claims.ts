@@ -235,6 +235,9 @@ const MOST_WARNINGS = 100;
 const PROMISED_PROFILE =
   'getProfile() returned a promise. Load the values in loadAccount(), and return an object';
 
+const ILL_FORMED = 'its text is not well-formed Unicode';
+const NOT_JSON = 'JSON cannot contain its value';
+
 /**
  * Returns why JSON text cannot contain the value, or null.
  *
@@ -243,6 +246,7 @@ const PROMISED_PROFILE =
  */
 function jsonProblem(value: unknown): string | null {
   if (typeof value === 'boolean' || Number.isFinite(value)) return null;
+  if (typeof value === 'string') return value.isWellFormed() ? null : ILL_FORMED;
   let isWellFormed = true;
   const check = (key: string, each: unknown) => {
     isWellFormed &&= key.isWellFormed() && (typeof each !== 'string' || each.isWellFormed());
@@ -252,11 +256,11 @@ function jsonProblem(value: unknown): string | null {
     // JSON.stringify returns undefined for a function. For NaN and an invalid Date, it returns
     // null, which a claim must not be (OpenID Connect Core section 5.3.2).
     const text = JSON.stringify(value, check) as string | undefined;
-    if (text === undefined || text === 'null') return 'JSON cannot contain its value';
+    if (text === undefined || text === 'null') return NOT_JSON;
   } catch {
-    return 'JSON cannot contain its value';
+    return NOT_JSON;
   }
-  return isWellFormed ? null : 'its text is not well-formed Unicode';
+  return isWellFormed ? null : ILL_FORMED;
 }
 
 function whyDropped(claim: string): string {
