@@ -13,6 +13,7 @@ import type { AccountProvider, Application, ApplicationDefinition } from './cont
 import { migrationsOf, startApplication } from './application.ts';
 import { HttpError } from './errors.ts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { EMPTY_PLUGIN } from '../../../test/support/plugin.ts';
 import { databaseAccounts, type DatabaseAccounts } from './accounts/database-accounts.ts';
 import { ErrorHandler } from './http/error-handler.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
@@ -1573,13 +1574,8 @@ describe('a route', () => {
 
 describe('a plugin of the application', () => {
   const plugin = (name: string, more: Partial<Plugin> = {}): Plugin => ({
+    ...EMPTY_PLUGIN,
     name,
-    defaults: {},
-    configuration: {},
-    migrations: [],
-    views: null,
-    commands: () => {},
-    register: () => {},
     ...more,
   });
 

@@ -29,7 +29,7 @@ export { OAUTH_SERVER } from './console/open-server.ts';
 export { configurationChecks, printReport } from './console/report.ts';
 export { hasHalves, jsonText, wellFormedJson } from './http/json.ts';
 export { personProblem, samePerson } from './person.ts';
-export { readSpan } from './console/spans.ts';
+export { isDay, readSpan } from './console/spans.ts';
 export { keyedHash, randomToken } from './crypto.ts';
 export { createArgon2id } from './host/argon2id.ts';
 export { FairQueue } from './host/fair-queue.ts';

@@ -1,5 +1,5 @@
 import { AccessError, type AuditFilter, type AuditRecord, type PersonReference } from 'portico';
-import { EVENT_TYPES, OutOfRangeError } from 'portico/extension';
+import { EVENT_TYPES, isDay, OutOfRangeError } from 'portico/extension';
 import { filterForm, readFilters, personIn, type Filter } from '../filters.ts';
 import { withQuery } from '../links.ts';
 import { markup, type HtmlContent, type Html } from '../html.ts';
@@ -72,11 +72,8 @@ function readFilter(asked: Asked): AuditFilter {
 function dayIn({ query }: Asked, name: string): number | null {
   const text = query.get(name);
   if (text === undefined) return null;
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  // JavaScript reads 31 February as 3 March.
-  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(text))
-    throw new AccessError('Enter a date such as 2026-01-31');
-  return time;
+  if (!isDay(text)) throw new AccessError('Enter a date such as 2026-01-31');
+  return Date.parse(text);
 }
 
 function none({ parts }: Asked, next: string | null): string {

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Branding } from '../pages/branding.ts';
 import { startApplication, type StartedApplication } from './application.ts';
 import type { ApplicationDefinition } from './definition.ts';
+import { EMPTY_PLUGIN } from '../../../../test/support/plugin.ts';
 import type { Plugin } from './plugin.ts';
 
 let folder: string;
@@ -29,13 +30,8 @@ async function start(parts: Partial<ApplicationDefinition>, env = {}): Promise<S
 }
 
 const plugin = (parts: Partial<Plugin>): Plugin => ({
+  ...EMPTY_PLUGIN,
   name: 'own',
-  defaults: {},
-  configuration: {},
-  migrations: [],
-  views: null,
-  commands: () => {},
-  register: () => {},
   ...parts,
 });
 

@@ -11,19 +11,15 @@ import {
   validateConfig,
 } from './configuration.ts';
 import type { ApplicationDefinition } from './definition.ts';
+import { EMPTY_PLUGIN } from '../../../../test/support/plugin.ts';
 import type { Plugin } from './plugin.ts';
 
 const FOLDER = path.join(import.meta.dirname, 'no-such-folder');
 const PUBLIC = { public_url: 'https://app.example' };
 
 const plugin = (parts: Partial<Plugin> = {}): Plugin => ({
+  ...EMPTY_PLUGIN,
   name: 'own',
-  defaults: {},
-  configuration: {},
-  migrations: [],
-  views: null,
-  commands: () => {},
-  register: () => {},
   ...parts,
 });
 

@@ -1,14 +1,12 @@
 import type { Log } from '@portico/sql';
 import { describe, expect, test } from 'vitest';
+import { QUIET_LOG } from '../../../../test/support/quiet-log.ts';
 import { Event, HostEvents } from './events.ts';
 
 function createEvents() {
   const failures: unknown[] = [];
-  const nothing = () => {};
   const log: Log = {
-    debug: nothing,
-    info: nothing,
-    warning: nothing,
+    ...QUIET_LOG,
     error: (message, context) => void failures.push([message, context]),
   };
   return { events: new HostEvents(log), failures };

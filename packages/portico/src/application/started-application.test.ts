@@ -11,6 +11,7 @@ import {
   type StartOptions,
 } from './application.ts';
 import type { ApplicationDefinition } from './definition.ts';
+import { EMPTY_PLUGIN } from '../../../../test/support/plugin.ts';
 import type { Plugin } from './plugin.ts';
 import type { Route } from './routes.ts';
 import type { Application } from './started-application.ts';
@@ -42,13 +43,8 @@ async function start(
 }
 
 const plugin = (name: string, parts: Partial<Plugin> = {}): Plugin => ({
+  ...EMPTY_PLUGIN,
   name,
-  defaults: {},
-  configuration: {},
-  migrations: [],
-  views: null,
-  commands: () => {},
-  register: () => {},
   ...parts,
 });
 

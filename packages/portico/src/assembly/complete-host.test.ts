@@ -1,5 +1,6 @@
 import type { Log } from '@portico/sql';
 import { describe, expect, test } from 'vitest';
+import { QUIET_LOG } from '../../../../test/support/quiet-log.ts';
 import { runInContext } from '../http/context.ts';
 import { ADA, complete, CONTEXT, EVENT, REQUEST } from './complete-host.fixture.ts';
 import { withReturn } from './complete-host.ts';
@@ -144,14 +145,8 @@ describe('a host without the optional members', () => {
   });
 
   test('can tell who waits, and choose its own hasher and log', () => {
-    const nothing = () => {};
     const lines: unknown[] = [];
-    const log: Log = {
-      debug: nothing,
-      info: (message) => void lines.push(message),
-      warning: nothing,
-      error: nothing,
-    };
+    const log: Log = { ...QUIET_LOG, info: (message) => void lines.push(message) };
     const { host, did } = complete({ tellsWhoWaits: true, passwordHasher: 'own', log });
     host.log.info('a line');
     expect([host.tellsWhoWaits, host.passwordHasher, lines, did]).toEqual([

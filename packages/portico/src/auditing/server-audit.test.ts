@@ -1,5 +1,6 @@
 import type { Log } from '@portico/sql';
 import { expect, test } from 'vitest';
+import { QUIET_LOG } from '../../../../test/support/quiet-log.ts';
 import { actedBy, type AuditEvent } from './audit.ts';
 import { isEventType } from './event-types.ts';
 import { currentOrigin } from './origin.ts';
@@ -12,11 +13,8 @@ const PERSON = { provider: 'users', id: '1' };
 function createAudit({ hostFails = false, sinkFails = false } = {}) {
   const got: unknown[] = [];
   const failures: unknown[] = [];
-  const nothing = () => {};
   const log: Log = {
-    debug: nothing,
-    info: nothing,
-    warning: nothing,
+    ...QUIET_LOG,
     error: (message, context) => void failures.push([message, context]),
   };
   const failure = new Error('not taken');

@@ -1,4 +1,4 @@
-/** Reads durations for all console commands. */
+/** Reads durations and days for all console commands. */
 
 const UNITS: Readonly<Record<string, number>> = {
   '': 1,
@@ -30,4 +30,11 @@ export function readSpan(context: Failing, option: string, text: string): number
 export function secondsIn(text: string): number | null {
   const [, digits = '', unit = ''] = /^(\d{1,15})([smhdw]?)$/.exec(text) ?? [];
   return digits === '' ? null : Number(digits) * (UNITS[unit] ?? 1);
+}
+
+/** Returns true for a day such as `2026-01-31`. JavaScript reads 31 February as 3 March. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }

@@ -157,16 +157,22 @@ export class Access {
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
     const erasing = new Erasing(this.#server, this.#forgetting);
-    let partly: { readonly complete?: false } = { complete: false };
+    let isComplete = false;
     try {
       await erasing.erase(person, pseudonym.id, report);
-      partly = {};
+      isComplete = true;
     } finally {
       const isThemself = typeof by === 'object' && samePerson(by, person);
       const acting = by === undefined ? {} : { by: isThemself ? pseudonym : by };
       const { authorizations } = erasing.erased;
-      const event = { type: 'person_erased', person: pseudonym, authorizations } as const;
-      if (erasing.hasErased) await this.#server.audit({ ...event, ...partly, ...actedBy(acting) });
+      if (erasing.hasErased)
+        await this.#server.audit({
+          type: 'person_erased',
+          person: pseudonym,
+          authorizations,
+          ...(isComplete ? {} : { complete: false }),
+          ...actedBy(acting),
+        });
     }
     if (!erasing.hasErased) throw new AccessError(unknownPerson(person));
     return erasing.erased;

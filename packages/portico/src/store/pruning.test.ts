@@ -1,5 +1,5 @@
-import type { Log } from '@portico/sql';
 import { describe, expect, test, vi } from 'vitest';
+import { QUIET_LOG } from '../../../../test/support/quiet-log.ts';
 import { Pruning, type ExpiringOfFeatures } from './pruning.ts';
 import type { ExpiredRecords } from './sql/expired.ts';
 
@@ -12,8 +12,6 @@ const OLD_EVENTS = {
 
 test('pruning pauses between the batches of each kind, and counts all removed rows', async () => {
   const did: string[] = [];
-  const nothing = () => {};
-  const log: Log = { debug: nothing, info: nothing, warning: nothing, error: nothing };
   /** How many rows of each kind remain. */
   const left = { families: 250, uses: 150, clients: 101, tokens: 100, events: 700 };
   const take = (kind: keyof typeof left, limit: number) => {
@@ -42,7 +40,7 @@ test('pruning pauses between the batches of each kind, and counts all removed ro
     }),
     true,
     () => 0,
-    log,
+    QUIET_LOG,
     async (took) => {
       expect(took).toBeGreaterThanOrEqual(0);
       did.push('pause');
@@ -69,8 +67,6 @@ test('pruning pauses between the batches of each kind, and counts all removed ro
 });
 
 test('pruning everything continues if another process removes the same rows', async () => {
-  const nothing = () => {};
-  const log: Log = { debug: nothing, info: nothing, warning: nothing, error: nothing };
   /** How many rows each batch removes. Another process removes the rows of the second one. */
   const removed = [500, 0, 500, 200];
   const pruning = new Pruning(
@@ -86,14 +82,13 @@ test('pruning everything continues if another process removes the same rows', as
     }),
     false,
     () => 0,
-    log,
+    QUIET_LOG,
     async () => {},
   );
   expect((await pruning.all()).auditEvents).toBe(1200);
 });
 
 test('pruning everything continues while a kind says that it must read more rows', async () => {
-  const nothing = () => {};
   const batches = [
     { count: 0, more: true },
     { count: 0, more: true },
@@ -115,14 +110,13 @@ test('pruning everything continues while a kind says that it must read more rows
     }),
     false,
     () => 0,
-    { debug: nothing, info: nothing, warning: nothing, error: nothing },
+    QUIET_LOG,
     async () => {},
   );
   expect((await pruning.all()).auditEvents).toBe(2);
 });
 
 test('pruning everything starts at the first row of each kind, also between batches of requests', async () => {
-  const nothing = () => {};
   const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
   const left = new Set(KEYS);
   const pruning: Pruning = new Pruning(
@@ -148,7 +142,7 @@ test('pruning everything starts at the first row of each kind, also between batc
     }),
     false,
     () => 0,
-    { debug: nothing, info: nothing, warning: nothing, error: nothing },
+    QUIET_LOG,
     async () => fiftyInsertions(),
   );
   async function fiftyInsertions() {
@@ -179,7 +173,6 @@ describe('pruning while serving', () => {
     const asked: unknown[] = [];
     const warnings: unknown[] = [];
     const left = [...answers];
-    const nothing = () => {};
     const warning = (_: string, context: unknown) => void warnings.push(context);
     const pruning = new Pruning(
       {
@@ -202,7 +195,7 @@ describe('pruning while serving', () => {
       () => features,
       registrations,
       () => NOW,
-      { debug: nothing, info: nothing, warning, error: nothing },
+      { ...QUIET_LOG, warning },
     );
     /** Makes fifty insertions, which trigger the next batch. */
     async function insertFifty() {
@@ -282,7 +275,6 @@ test('pruning everything starts at the first access token, and keeps rows for an
   const asked: unknown[] = [];
   const expired: unknown[] = [];
   const reports: unknown[] = [];
-  const nothing = () => {};
   const ends = ['b', 'c', null];
   const pruning = new Pruning(
     {
@@ -303,7 +295,7 @@ test('pruning everything starts at the first access token, and keeps rows for an
     () => ({ usesOnce: false, expiring: [] }),
     false,
     () => 10_000_000,
-    { debug: nothing, info: nothing, warning: nothing, error: nothing },
+    QUIET_LOG,
     async () => {},
   );
   const total = { families: 1, consentRequests: 2, clients: 3, accessTokens: 12 };
@@ -333,7 +325,6 @@ describe('pruning when one kind of rows cannot be removed', () => {
   function failing(failure: Error = FAILED) {
     const asked: string[] = [];
     const warnings: unknown[] = [];
-    const nothing = () => {};
     const failFor = (kind: string, error: Error) => async () => {
       asked.push(kind);
       throw error;
@@ -360,12 +351,7 @@ describe('pruning when one kind of rows cannot be removed', () => {
       }),
       true,
       () => 0,
-      {
-        debug: nothing,
-        info: nothing,
-        warning: (_, context) => void warnings.push(context),
-        error: nothing,
-      },
+      { ...QUIET_LOG, warning: (_, context) => void warnings.push(context) },
       async () => {},
     );
     return { pruning, asked, warnings };

@@ -1,5 +1,5 @@
 import type { PersonReference } from '../../person.ts';
-import { secondsIn } from '../spans.ts';
+import { isDay, secondsIn } from '../spans.ts';
 import type { ConsoleContext } from '../../application/console-context.ts';
 
 /** The options of list commands that print pages. */
@@ -49,10 +49,4 @@ export function readTime(
     `${option} must be an age such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a ` +
       'time such as 2026-01-31T12:00:00Z',
   );
-}
-
-/** JavaScript reads 31 February as 3 March. */
-function isDay(text: string): boolean {
-  const time = Date.parse(text);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { QUIET_LOG } from '../../../../../test/support/quiet-log.ts';
 import type { AuditEvent } from '../../auditing/audit.ts';
 import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { serverAudit } from '../../auditing/server-audit.ts';
@@ -25,8 +26,7 @@ function createTrail(config: AuditConfigInput) {
     removeBefore: async (...given: unknown[]) => asked.push(given),
   } as unknown as AuditStore & AuditTable;
   const nothing = () => {};
-  const log: Log = { debug: nothing, info: nothing, warning: nothing, error: nothing };
-  const server = { host: { log, audit: nothing }, clock: () => 2 * 86_400_000 };
+  const server = { host: { log: QUIET_LOG, audit: nothing }, clock: () => 2 * 86_400_000 };
   const trail = new AuditTrail(server as unknown as Server, config, async () => {
     opened += 1;
     return table;

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { QUIET_LOG } from '../../../../../test/support/quiet-log.ts';
 import { withCurrentRequestId } from '../../http/context.ts';
 import { Keeping } from './keeping.ts';
 import { toRecord } from './record.ts';
@@ -12,7 +13,6 @@ const recordOf = (id: string) =>
 test('later events are stored without delay even if the log throws an error', async () => {
   let isAway = true;
   const kept: string[] = [];
-  const nothing = () => {};
   const keeping = new Keeping(
     {
       async insert(records) {
@@ -22,9 +22,7 @@ test('later events are stored without delay even if the log throws an error', as
       isUnavailable: () => true,
     },
     withCurrentRequestId({
-      debug: nothing,
-      info: nothing,
-      warning: nothing,
+      ...QUIET_LOG,
       error() {
         throw new Error('The log cannot be written');
       },
@@ -40,7 +38,6 @@ test('10,000 events wait for a store that hangs, and further ones are logged at 
   const hangs = Promise.withResolvers<void>();
   const said: unknown[] = [];
   const kept: string[] = [];
-  const nothing = () => {};
   const keeping = new Keeping(
     {
       async insert(records) {
@@ -50,9 +47,7 @@ test('10,000 events wait for a store that hangs, and further ones are logged at 
       isUnavailable: () => true,
     },
     {
-      debug: nothing,
-      info: nothing,
-      warning: nothing,
+      ...QUIET_LOG,
       error: (_, context) =>
         void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
     },
@@ -72,13 +67,10 @@ test('an event that is delayed and then refused by the store is logged only once
   onTestFinished(() => void vi.useRealTimers());
   const ends = Promise.withResolvers<void>();
   const said: unknown[] = [];
-  const nothing = () => {};
   const keeping = new Keeping(
     { insert: () => ends.promise, isUnavailable: () => true },
     {
-      debug: nothing,
-      info: nothing,
-      warning: nothing,
+      ...QUIET_LOG,
       error: (_, context) =>
         void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
     },
@@ -96,7 +88,6 @@ test('an event that the store refuses is logged only once, even if the events af
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const said: unknown[] = [];
-  const nothing = () => {};
   const goesOn = Promise.withResolvers<void>();
   const keeping = new Keeping(
     {
@@ -107,9 +98,7 @@ test('an event that the store refuses is logged only once, even if the events af
       isUnavailable: () => false,
     },
     {
-      debug: nothing,
-      info: nothing,
-      warning: nothing,
+      ...QUIET_LOG,
       error: (_, context) =>
         void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
     },
@@ -131,7 +120,6 @@ async function keepAll(
 ) {
   const inserts: string[][] = [];
   const said: unknown[] = [];
-  const nothing = () => {};
   const goesOn = Promise.withResolvers<void>();
   const keeping = new Keeping(
     {
@@ -144,9 +132,7 @@ async function keepAll(
       isUnavailable: () => isAway,
     },
     {
-      debug: nothing,
-      info: nothing,
-      warning: nothing,
+      ...QUIET_LOG,
       error: (_, context) =>
         void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
     },

@@ -1,5 +1,6 @@
 import type { Log } from '@portico/sql';
 import { describe, expect, test, vi } from 'vitest';
+import { QUIET_LOG } from '../../../../../test/support/quiet-log.ts';
 import type { AuditEvent } from '../../auditing/audit.ts';
 import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { runFrom } from '../../auditing/origin.ts';
@@ -111,11 +112,8 @@ describe('recording', () => {
     const streamed: unknown[] = [];
     const failures: unknown[] = [];
     let failure: Error | null = null;
-    const nothing = () => {};
     const log: Log = {
-      debug: nothing,
-      info: nothing,
-      warning: nothing,
+      ...QUIET_LOG,
       error: (message, context) => void failures.push([message, context]),
     };
     const server = { host: { log, clientAddress: address }, clock: now } as unknown as Server;

@@ -60,9 +60,10 @@ export class AccessTokenRecords {
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
     // An earlier call may have removed the row before the standbys received the change. A malformed
     // token (an empty id) never had a row.
-    const confirm = getDialect(this.#database).awaitEarlierCommits('oauth_access_tokens');
-    if (affected === 0 && token.id !== '' && confirm !== null)
-      await this.#database.execute(confirm);
+    if (affected === 0 && token.id !== '') {
+      const confirm = getDialect(this.#database).awaitEarlierCommits('oauth_access_tokens');
+      if (confirm !== null) await this.#database.execute(confirm);
+    }
     return affected === 1 && !('dead' in before) ? before : null;
   }
 
