@@ -1,4 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  onTestFinished,
+  test,
+} from 'vitest';
 import { createClock } from './support/clock.ts';
 import {
   begin,
@@ -174,6 +183,46 @@ describe('erasing a person while they allow a request', () => {
       next = { after: /^DELETE FROM oauth_subjects/, act: async () => answer?.() };
       await erase();
       expect(next).toBeNull();
+      await isErased();
+    },
+  );
+
+  // @shows AS-31.8
+  test.each(inject('databaseServer')?.startsWith('postgres') === true ? ['PostgreSQL'] : [])(
+    'waits for an answer whose subject takes long to store, on %s',
+    async () => {
+      const { inner } = opened;
+      const waiting = async () => {
+        const { rows } = await inner.execute(
+          `SELECT pid FROM pg_stat_activity
+            WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        return rows.length;
+      };
+      const answer = await ANSWERS['an application']?.();
+      const { rows } = await inner.execute<{ user_provider: string; user_id: string }>(
+        'DELETE FROM oauth_subjects RETURNING user_provider, user_id',
+      );
+      const [inserted, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const occupied = inner.transaction(async (connection) => {
+        await connection.execute('INSERT INTO oauth_subjects VALUES (?, ?, ?)', [
+          rows[0]?.user_provider ?? '',
+          rows[0]?.user_id ?? '',
+          'other',
+        ]);
+        inserted.resolve();
+        await goesOn.promise;
+        throw new Error('rolled back');
+      });
+      await inserted.promise;
+      const answered = answer?.();
+      await expect.poll(waiting).toBe(1);
+      let isDone = false;
+      const erased = erase().finally(() => (isDone = true));
+      await expect.poll(async () => isDone || (await waiting()) === 2).toBe(true);
+      goesOn.resolve();
+      await expect(occupied).rejects.toThrow('rolled back');
+      await Promise.all([answered, erased]);
       await isErased();
     },
   );

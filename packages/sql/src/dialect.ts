@@ -48,9 +48,11 @@ export interface StatementDialect {
    */
   readonly waitBriefly: string | null;
   /**
-   * The end of a SELECT in a transaction. It locks the selected rows and skips rows that another
-   * transaction has locked. Empty on an engine whose transactions lock the whole database.
+   * The end of a SELECT. It locks the selected rows until the end of the transaction. Empty on an
+   * engine whose transactions lock the whole database.
    */
+  readonly locking: string;
+  /** Like `locking`, but skips rows that another transaction has locked. */
   readonly lockingUnlocked: string;
   /**
    * Returns a condition that checks whether a space-separated list contains the word `?`. Pass the

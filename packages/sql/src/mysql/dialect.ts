@@ -23,6 +23,7 @@ export const MYSQL: Dialect = {
   insertIfNone: (row) => `INSERT IGNORE INTO ${row}`,
   unlessThere: 'ON DUPLICATE KEY UPDATE id = id',
   waitBriefly: null,
+  locking: ' FOR UPDATE',
   lockingUnlocked: ' FOR UPDATE SKIP LOCKED',
   hasWord: (list) => `LOCATE(?, CONCAT(' ', ${list}, ' ')) > 0`,
   claimAndInsert: () => null,

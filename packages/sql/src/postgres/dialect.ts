@@ -34,6 +34,7 @@ export const POSTGRES: Dialect = {
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
   // Do not wait long for a lock. A commit that waits for a missing standby still holds its locks.
   waitBriefly: "SET LOCAL lock_timeout = '250ms'",
+  locking: ' FOR UPDATE',
   lockingUnlocked: ' FOR UPDATE SKIP LOCKED',
   hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert,

@@ -22,6 +22,7 @@ export const SQLITE: Dialect = {
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
   waitBriefly: null,
+  locking: '',
   lockingUnlocked: '',
   hasWord: (list) => `INSTR(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert: () => null,

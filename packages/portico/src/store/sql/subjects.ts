@@ -1,4 +1,4 @@
-import { type Database, insertIfNone } from '@portico/sql';
+import { type Database, getDialect, insertIfNone } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
 
 export class SubjectRecords {
@@ -34,8 +34,10 @@ export class SubjectRecords {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
     const { provider, id } = person;
+    // An erasure waits for this lock. It removes the request first, and then the subject.
+    const row = `${WHILE_ASKED}${getDialect(this.#database).locking}`;
     const values = [provider, id, candidate, asked];
-    const isNew = await insertIfNone(this.#database, WHILE_ASKED, KEY, values);
+    const isNew = await insertIfNone(this.#database, row, KEY, values);
     return isNew ? candidate : this.findSubject(person);
   }
 
