@@ -14,6 +14,7 @@ import {
   refresh,
   registerClient,
   startPortal,
+  type PortalOptions,
   type RunningPortal,
   type TestClient,
   type Tokens,
@@ -91,9 +92,9 @@ const POOLER_LOST_SERVER = Buffer.from(
  * A portal whose primary can wait for a standby. `restarting` sends a request, and restarts the
  * primary with its writes. It resolves to the answer, which must wait for the standby.
  */
-async function startRestarting() {
+async function startRestarting(config?: PortalOptions['config']) {
   const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } = await startPrimary();
-  const portal = await startPortal({ databaseServer: server.url });
+  const portal = await startPortal({ databaseServer: server.url, ...(config && { config }) });
   onTestFinished(() => portal.close());
   const restarting = async <Answer>(
     send: () => Promise<Answer>,
@@ -280,6 +281,29 @@ describe('a token use that arrives late at the database', () => {
       });
       expect(revoked.status).toBe(200);
       expect(await introspect(portal, token)).toMatchObject({ active: false });
+    },
+  );
+
+  // @shows AS-18.9
+  test.each(AS_STATEMENT)(
+    'is answered only after the standby has it: the revocation of an initial access token, on %s',
+    async () => {
+      const { direct, portal, restarting } = await startRestarting({
+        oauth_server: { registration: 'initial_access_token' },
+      });
+      const { id } = await portal.server.initialAccessTokens.create({ uses: 1 });
+      const revoke = () =>
+        portal.server.initialAccessTokens.revoke(id).then(
+          () => null,
+          (error: unknown) => error,
+        );
+      const refused = await restarting(revoke, async (lost) => {
+        expect(direct.isUnavailable(lost)).toBe(true);
+        return untilAnswered(revoke, (error) => direct.isUnavailable(error));
+      });
+      expect(refused).toMatchObject({
+        message: expect.stringMatching(/^No initial access token has this id/),
+      });
     },
   );
 

@@ -1,4 +1,4 @@
-import { getDialect, type Database, type SqlParameter } from '@portico/sql';
+import type { Database, SqlParameter } from '@portico/sql';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import type {
   AccessToken,
@@ -13,7 +13,7 @@ import { givenBy } from '../given-access.ts';
 import type { Admits } from './clients.ts';
 import { readDetails } from './family-rows.ts';
 import { blockingRow } from './lost-insert.ts';
-import { insertInto, words } from './statements.ts';
+import { confirmRemoval, insertInto, words } from './statements.ts';
 
 /**
  * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time, so new rows go to
@@ -58,12 +58,9 @@ export class AccessTokenRecords {
     // Run the DELETE even if no token was found. An outdated read-only server may have answered the
     // read. It refuses the DELETE.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
-    // An earlier call may have removed the row before the standbys received the change. A malformed
-    // token (an empty id) never had a row.
-    if (affected === 0 && token.id !== '') {
-      const confirm = getDialect(this.#database).awaitEarlierCommits('oauth_access_tokens');
-      if (confirm !== null) await this.#database.execute(confirm);
-    }
+    // A malformed token (an empty id) never had a row.
+    if (affected === 0 && token.id !== '')
+      await confirmRemoval(this.#database, 'oauth_access_tokens');
     return affected === 1 && !('dead' in before) ? before : null;
   }
 

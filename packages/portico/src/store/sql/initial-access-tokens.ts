@@ -1,6 +1,7 @@
 import type { Database, SqlConnection } from '@portico/sql';
 import type { InitialAccessToken } from '../client.ts';
 import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
+import { confirmRemoval } from './statements.ts';
 
 /** Reads and writes the tokens that let clients register themselves (RFC 7591). */
 export class InitialAccessTokenRecords {
@@ -37,12 +38,13 @@ export class InitialAccessTokenRecords {
     return rows.map(toToken);
   }
 
-  /** Returns false if the token is unknown. */
+  /** Returns false if the token is unknown. It then stays removed, even if a standby takes over. */
   async deleteInitialAccessToken(id: string): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'DELETE FROM oauth_initial_access_tokens WHERE id = ? AND id <> ?',
       [id, REGISTRATION_TURN],
     );
+    if (affected === 0) await confirmRemoval(this.#database, 'oauth_initial_access_tokens');
     return affected === 1;
   }
 }

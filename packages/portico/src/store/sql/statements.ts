@@ -41,6 +41,15 @@ export async function confirmRevocation(
   await database.execute(`UPDATE ${table} SET revoked_at = revoked_at WHERE ${where}`, parameters);
 }
 
+/**
+ * Makes an earlier removal of a row durable. Call this if a DELETE found no row: an earlier call may
+ * have removed it before the standbys received the change.
+ */
+export async function confirmRemoval(database: Database, table: string): Promise<void> {
+  const confirm = getDialect(database).awaitEarlierCommits(table);
+  if (confirm !== null) await database.execute(confirm);
+}
+
 /** For example `['expires_at', '< ?', [now]]`. */
 export type Condition = readonly [
   column: string,
