@@ -387,6 +387,28 @@ describe('create-portico in an existing application', () => {
     expect(readdirSync(folder)).toEqual(before);
   });
 
+  test('completes the application if the reader of its output stops reading', () => {
+    const folder = folderWith(EXPRESS);
+    const program = path.join(ROOT, 'packages/create-portico/bin/create-portico.js');
+    const { stderr } = spawnSync(
+      'sh',
+      [
+        '-c',
+        '{ "$@"; echo "code $?" >&2; } | true',
+        'sh',
+        process.execPath,
+        program,
+        '--yes',
+        '--no-install',
+      ],
+      { cwd: folder, encoding: 'utf8' },
+    );
+    expect([stderr, read(folder, 'portico.js')]).toEqual([
+      'code 0\n',
+      expect.stringContaining('defineApplication({'),
+    ]);
+  });
+
   test.each([
     ['.env.*', '.env\n'],
     ['.env*', ''],

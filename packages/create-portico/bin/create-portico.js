@@ -8,6 +8,13 @@ if (major < 24 || (major === 24 && minor < 7)) {
   process.exit(1);
 }
 
+// EPIPE means that the reader of the output has stopped reading, for example `| head`. Continue, so
+// that the application is complete.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+
 const { createPortico } = await import('../dist/index.js');
 process.exitCode = await createPortico(process.argv.slice(2), {
   cwd: process.cwd(),
