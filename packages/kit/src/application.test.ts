@@ -1465,6 +1465,17 @@ describe('a route', () => {
   });
 
   // @shows API-1.5
+  test('is found by a path with letters of any language', async () => {
+    const weather = route('weather', 'GET', '/größe/天気/{place}', ({ place }) =>
+      Response.json(place),
+    );
+    const application = await start({ routes: [weather] });
+    const place = application.path('weather', { place: 'Zürich' });
+    expect(place).toBe('/gr%C3%B6%C3%9Fe/%E5%A4%A9%E6%B0%97/Z%C3%BCrich');
+    for (const asked of [place, '/größe/天気/Zürich'])
+      expect(await browser(application).text(asked)).toBe('"Zürich"');
+  });
+
   test('receives the placeholders of each request, also of a repeated path', async () => {
     const visitor = browser(await start());
     for (const id of ['1', '1', '2', '1'])

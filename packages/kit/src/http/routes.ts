@@ -32,6 +32,8 @@ const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g;
 /** Matches a segment with a placeholder and other text, for which the router has no pattern. */
 const PART = /.\{[A-Za-z_]\w*\}|\{[A-Za-z_]\w*\}./;
 
+const NOT_ASCII = /[^ -~]+/g;
+
 /** All routes of an application. */
 export class Routes {
   readonly #removed: string;
@@ -62,14 +64,15 @@ export class Routes {
         `The path of the route '${route.name}' is ${route.path}, but a placeholder must be a ` +
           'whole segment, such as /items/{id}',
       );
+    const path = asSent(route.path);
     for (const method of route.methods) {
-      const place = `${method} ${route.path.replaceAll(PLACEHOLDER, '{}')}`;
+      const place = `${method} ${path.replaceAll(PLACEHOLDER, '{}')}`;
       const other = this.#taken.get(place);
       if (other !== undefined)
         throw new Error(`The routes '${other}' and '${route.name}' have the same path: ${place}`);
       this.#taken.set(place, route.name);
       this.#methods.add(method);
-      this.#router.add(method, route.path.replaceAll(PLACEHOLDER, ':$1'), { route, kind });
+      this.#router.add(method, path.replaceAll(PLACEHOLDER, ':$1'), { route, kind });
     }
     this.#routes.set(route.name, route);
   }
@@ -85,7 +88,7 @@ export class Routes {
   answers({ path, methods }: Route): boolean {
     return (
       [...this.#routes.values()].some((route) => route.path === path) ||
-      methods.some((method) => this.#find(method, path) !== null)
+      methods.some((method) => this.#find(method, asSent(path)) !== null)
     );
   }
 
@@ -96,7 +99,7 @@ export class Routes {
   path(name: string, parameters: RouteParameters = {}): string {
     const route = this.#routes.get(name);
     if (route === undefined) throw new Error(`There is no route '${name}'`);
-    const path = route.path.replaceAll(PLACEHOLDER, (_, key: string) => {
+    const path = asSent(route.path).replaceAll(PLACEHOLDER, (_, key: string) => {
       const value = parameters[key];
       if (value === undefined) throw new Error(`The route '${name}' needs a value for {${key}}`);
       return encodeURIComponent(value);
@@ -143,6 +146,9 @@ export class Routes {
     return new MethodError(first.route.name, { Allow: allowed.join(', ') });
   }
 }
+
+/** Returns the path of a route as browsers send it: they percent-encode these characters. */
+const asSent = (path: string): string => path.replaceAll(NOT_ASCII, encodeURIComponent);
 
 function decode(raw: Readonly<Record<string, string>>): RouteParameters | null {
   try {
