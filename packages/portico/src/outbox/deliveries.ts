@@ -49,7 +49,7 @@ export class Deliveries {
   readonly #receivers: OutboxReceivers;
   readonly #messages: OutboxMessages;
   readonly #running = new Map<string, { isTroubled: boolean; done: Promise<void> }>();
-  #timer: NodeJS.Timeout | null = null;
+  #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | null = null;
   #isStarted = false;
   #isWanted = false;
@@ -83,7 +83,7 @@ export class Deliveries {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    clearTimeout(this.#timer);
     await this.#looking;
     await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
@@ -93,7 +93,7 @@ export class Deliveries {
    * rejects.
    */
   async #look(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    clearTimeout(this.#timer);
     try {
       while (this.#isWanted && !this.#isStopped) {
         this.#isWanted = false;

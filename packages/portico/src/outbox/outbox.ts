@@ -107,7 +107,7 @@ export class Outbox {
    * not deliver. Other processes then find the messages at their next search.
    */
   wake(): void {
-    if (this.isOn) this.#deliveries.wake();
+    this.#deliveries.wake();
   }
 
   /**
