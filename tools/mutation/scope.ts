@@ -713,10 +713,15 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/outbox/*.ts',
     ],
     tests: [
+      'packages/portico/src/features/back-channel-logout/sessions.test.ts',
+      'packages/portico/src/features/back-channel-logout/ended-families.test.ts',
+      'packages/portico/src/host/session-ends.test.ts',
+      'packages/portico/src/outbox/outbox.test.ts',
+      'packages/portico/src/outbox/deliveries.test.ts',
+      'test/logout-requests.test.ts',
       'test/logout.test.ts',
       'test/back-channel-logout.test.ts',
       'test/outbox.test.ts',
-      'packages/portico/src/features/back-channel-logout/ended-families.test.ts',
     ],
   },
   audit: {
