@@ -18,6 +18,8 @@ let now = START;
 let attempts: string[] = [];
 let said: unknown[][] = [];
 let deliver: Deliver;
+/** Ends the deliveries that are left when a test ends. */
+let over = Promise.withResolvers<DeliveryResult>();
 const opened: Outbox[] = [];
 
 beforeAll(async () => {
@@ -26,6 +28,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   [now, attempts, said] = [START, [], []];
+  over = Promise.withResolvers();
   deliver = async () => DELIVERED;
   watched.meanwhile = null;
   await watched.emptied('oauth_outbox_messages', 'oauth_outbox_receivers');
@@ -34,6 +37,7 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+  over.resolve(DELIVERED);
   await Promise.all(opened.splice(0).map((outbox) => outbox.stop()));
 });
 afterAll(() => watched.close());
@@ -41,7 +45,7 @@ afterAll(() => watched.close());
 function open(kinds: readonly string[] = ['note']): Outbox {
   const attempt: Deliver = (message, signal) => {
     attempts.push(message.payload);
-    return deliver(message, signal);
+    return Promise.race([deliver(message, signal), over.promise]);
   };
   const outbox = new Outbox({
     database: watched.database,
@@ -373,6 +377,15 @@ describe('a turn', () => {
     expect(await receiverOf('shop')).toMatchObject({ holder: 'another', waiting: 1 });
   });
 
+  test('does not look at its lease before half a minute is left', async () => {
+    await add('shop', 'one', 'two');
+    const act = () => set('shop', { holder: 'another' });
+    watched.meanwhile = { before: /payload FROM oauth_outbox_messages/, act };
+    await run();
+    expect(attempts).toEqual(['one', 'two']);
+    expect(await receiverOf('shop')).toMatchObject({ holder: 'another', waiting: 0 });
+  });
+
   test('ends without an attempt if an operator has discarded all messages meanwhile', async () => {
     await add('shop', 'one');
     const act = () => open().discard({});
@@ -463,6 +476,7 @@ describe('the receivers at the same time', () => {
 
   test('do not begin after stop(), which waits for those that run', async () => {
     await add('shop', 'one', 'two');
+    const timers = vi.getTimerCount();
     const outbox = await run();
     await add('late', 'late');
     const stopped = vi.fn<() => void>();
@@ -476,10 +490,11 @@ describe('the receivers at the same time', () => {
     expect(attempts).toEqual(['one']);
     const state = { waiting: 1, due_at: START, holder: null };
     expect(await receiverOf('shop')).toMatchObject(state);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(timers);
   });
 
   test('do not begin if stop() follows during the search', async () => {
+    const timers = vi.getTimerCount();
     const outbox = open();
     const before = /is_troubled = \?/;
     const act = async () => {
@@ -492,7 +507,7 @@ describe('the receivers at the same time', () => {
     await run(outbox);
     expect(await receiverOf('late')).toMatchObject({ waiting: 1, holder: null });
     expect(attempts).toEqual([]);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(timers);
   });
 });
 
@@ -510,6 +525,14 @@ describe('the search', () => {
     watched.meanwhile = { before: /is_troubled = \?/, act };
     await run(outbox);
     expect(attempts.toSorted()).toEqual(['one', 'two']);
+  });
+
+  test('does not keep the process running', async () => {
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    await run();
+    expect(timers.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([
+      false,
+    ]);
   });
 
   test('happens each half second, and more often for five seconds after a message', async () => {
@@ -530,9 +553,10 @@ describe('the search', () => {
     // The last one is half a second after five seconds.
     expect(await counted(5450)).toBe(50);
     expect(await counted(50)).toBe(1);
+    const before = statements();
     outbox.start();
     await settled();
-    expect(await counted(450)).toBe(0);
+    expect(statements()).toBe(before);
     await outbox.stop();
     expect(await counted(1000)).toBe(0);
   });

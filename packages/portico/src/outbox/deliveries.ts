@@ -147,7 +147,7 @@ export class Deliveries {
   async #deliverAll(lease: Lease): Promise<void> {
     const { clock } = this.#around;
     const begun = clock();
-    let until = begun + TIMES.lease;
+    const until = begun + TIMES.lease;
     let isTroubled = false;
     let current = lease;
     for (;;) {
@@ -157,10 +157,9 @@ export class Deliveries {
         return this.#receivers.release(lease, { dueAt: clock(), isTroubled, delivered: null });
       for (const message of page) {
         const now = clock();
-        if (until - now < TIMES.rest) {
-          if (!(await this.#receivers.renew(lease, now, now + TIMES.lease))) return;
-          until = now + TIMES.lease;
-        }
+        // The turn ends after this message, so once is enough.
+        const isLate = until - now < TIMES.rest;
+        if (isLate && !(await this.#receivers.renew(lease, now, now + TIMES.lease))) return;
         const step = await this.#deliver(current, message);
         if (step === 'failed') return;
         current = { ...lease, failures: 0 };
