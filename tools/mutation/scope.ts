@@ -718,6 +718,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/host/session-ends.test.ts',
       'packages/portico/src/outbox/outbox.test.ts',
       'packages/portico/src/outbox/deliveries.test.ts',
+      'packages/portico/src/features/back-channel-logout/session-logout.test.ts',
       'test/logout-requests.test.ts',
       'test/logout.test.ts',
       'test/back-channel-logout.test.ts',
