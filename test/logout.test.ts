@@ -26,6 +26,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
+import { waysOf } from './support/scale.ts';
 import { createVisitor, formOf, locationOf, type Visitor } from './support/visitor.ts';
 
 /** OpenID Connect RP-Initiated Logout 1.0. */
@@ -134,11 +135,13 @@ describe('RP-initiated logout with an ID token of the signed-in person', () => {
   });
 
   // @shows AS-51.2
-  test.each([
-    ['Sec-Purpose', 'prefetch'],
-    ['Sec-Purpose', 'prefetch;prerender'],
-    ['Purpose', 'prefetch'],
-  ])(
+  test.each(
+    waysOf([
+      ['Sec-Purpose', 'prefetch'],
+      ['Sec-Purpose', 'prefetch;prerender'],
+      ['Purpose', 'prefetch'],
+    ] as const),
+  )(
     'is not triggered by a browser that loads the page in advance (%s: %s)',
     async (name, value) => {
       const response = await ada.get(logoutUrl({ id_token_hint: idToken }), { [name]: value });
@@ -479,12 +482,14 @@ describe('the post-logout redirect URIs of a client', () => {
   });
 
   // @shows AS-51.5
-  test.each([
-    'http://client.example/',
-    'https://*.example/',
-    'javascript:alert(1)',
-    'https://a.example/#b',
-  ])('follow the rules of redirect URIs: %s', async (uri) => {
+  test.each(
+    waysOf([
+      'http://client.example/',
+      'https://*.example/',
+      'javascript:alert(1)',
+      'https://a.example/#b',
+    ]),
+  )('follow the rules of redirect URIs: %s', async (uri) => {
     await expect(
       registerClient(portal, { metadata: { post_logout_redirect_uris: [uri] } }),
     ).rejects.toThrow('The post-logout redirect URI');
