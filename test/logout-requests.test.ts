@@ -48,7 +48,7 @@ beforeAll(async () => {
   database = openDatabase('sqlite:logout.db', { directory: folder });
   server = serverWith();
   await migrate(database, migrationsWith(configOf({})));
-  await server.keys.generate();
+  await server.keys.generate('ES256');
   client = await newClient({ name: 'Calendar' });
   idToken = await idTokenOf(client);
 });
@@ -107,6 +107,7 @@ async function newClient(changes: Partial<ClientRegistration> = {}, of = server)
     public: true,
     redirectUris: [REDIRECT_URI],
     scopes: ['openid'],
+    idTokenSignedResponseAlg: 'ES256',
     metadata: METADATA,
     ...changes,
   });
@@ -263,6 +264,13 @@ describe('a request with an ID token of the session', () => {
     session = null;
     await question(hinted());
     expect(events).toEqual([]);
+  });
+
+  test('is needed, even if the store has no subject of the person any more', async () => {
+    [person, authenticatedAt] = [{ ...ADA, id: 'carol' }, null];
+    await idTokenOf(client);
+    await database.execute("DELETE FROM oauth_subjects WHERE user_id = 'carol'");
+    expect(await question({ client_id: client })).toMatchObject({ clientName: 'Calendar' });
   });
 
   test('asks on a server that knows no sessions, unless the token names none', async () => {
@@ -514,6 +522,7 @@ describe('without a signed-in person', () => {
       body: JSON.stringify({
         redirect_uris: [REDIRECT_URI],
         token_endpoint_auth_method: 'none',
+        id_token_signed_response_alg: 'ES256',
         ...METADATA,
       }),
     });
