@@ -13,6 +13,7 @@ import { storedClient } from '../../../../../test/support/stored-client.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../../test/support/watched-store.ts';
 import type { AuditEvent } from '../../auditing/audit.ts';
 import type { AllowedAuthorization } from '../../authorization/additions.ts';
+import type { OAuthServerConfig } from '../../config.ts';
 import type { EndedSessions } from '../../host/session-ends.ts';
 import type { DeliveryResult } from '../../outbox/message.ts';
 import { Outbox } from '../../outbox/outbox.ts';
@@ -32,6 +33,7 @@ const START = 1_795_240_016_123;
 const DAY = 86_400_000;
 const ADA = { provider: 'accounts', id: 'ada' };
 const REQUEST = new Request('https://shop.example/');
+const ON = { back_channel_logout: true } as OAuthServerConfig;
 
 let watched: WatchedStore;
 let receivers: LogoutReceivers;
@@ -282,7 +284,7 @@ describe('the end of a session', () => {
 });
 
 test('the records of a person can be forgotten, and old records removed', async () => {
-  const contribution = backChannelLogout.start?.(serverWith(), { back_channel_logout: true });
+  const contribution = backChannelLogout.start?.(serverWith(), ON);
   const { forgetsPerson, expiring, keepsDetails, sid, sessionEnded } = contribution ?? {};
   await keepsDetails?.(allowed('a'));
   expect(await sid?.(REQUEST, 'shop')).toMatch(/^[\w-]{43}$/);
@@ -303,28 +305,26 @@ test('the records of a person can be forgotten, and old records removed', async 
 });
 
 describe('the feature', () => {
-  const on = { back_channel_logout: true };
-
   test('describes itself only if it is on', () => {
-    expect(backChannelLogout.start?.(serverWith(), on)).toMatchObject({
+    expect(backChannelLogout.start?.(serverWith(), ON)).toMatchObject({
       metadata: { backchannel_logout_supported: true, backchannel_logout_session_supported: true },
       metadataValues: { claims_supported: ['sid'] },
       requestParameters: ['scope'],
       deliveries: { back_channel_logout: expect.any(Function) as unknown },
     });
-    for (const off of [{}, { back_channel_logout: false }]) {
+    for (const off of [{}, { back_channel_logout: false }] as OAuthServerConfig[]) {
       expect(backChannelLogout.start?.(serverWith(), off)).toEqual({});
-      expect(backChannelLogout.migrations?.(off as never)).toEqual([]);
-      expect(backChannelLogout.sendsMessages?.(off as never)).toBe(false);
-      expect(logoutMetadata.map((field) => field.isOffered(off as never))).toEqual([false, false]);
+      expect(backChannelLogout.migrations?.(off)).toEqual([]);
+      expect(backChannelLogout.sendsMessages?.(off)).toBe(false);
+      expect(logoutMetadata.map((field) => field.isOffered(off))).toEqual([false, false]);
     }
-    expect(backChannelLogout.migrations?.(on as never)).toBe(backChannelLogoutMigrations);
-    expect(backChannelLogout.sendsMessages?.(on as never)).toBe(true);
-    expect(logoutMetadata.map((field) => field.isOffered(on as never))).toEqual([true, true]);
+    expect(backChannelLogout.migrations?.(ON)).toBe(backChannelLogoutMigrations);
+    expect(backChannelLogout.sendsMessages?.(ON)).toBe(true);
+    expect(logoutMetadata.map((field) => field.isOffered(ON))).toEqual([true, true]);
   });
 
   test('adds the sid only to ID tokens', () => {
-    const { describe: claims } = backChannelLogout.start?.(serverWith(), on) ?? {};
+    const { describe: claims } = backChannelLogout.start?.(serverWith(), ON) ?? {};
     const details = { session: { sid: 's' } };
     expect(claims?.(details, 'id_token')).toEqual({ sid: 's' });
     expect(claims?.(details, 'introspection')).toEqual({});
@@ -332,8 +332,8 @@ describe('the feature', () => {
 
   test('needs sessionId in the host', () => {
     const server = serverWith({ host: { sessionId: null } });
-    expect(() => backChannelLogout.start?.(server, on)).toThrow(ConfigurationError);
-    expect(() => backChannelLogout.start?.(server, on)).toThrow(
+    expect(() => backChannelLogout.start?.(server, ON)).toThrow(ConfigurationError);
+    expect(() => backChannelLogout.start?.(server, ON)).toThrow(
       'oauth_server:back_channel_logout: needs sessionId in the host contract',
     );
   });
