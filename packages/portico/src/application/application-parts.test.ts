@@ -17,9 +17,13 @@ beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-parts-'));
 });
 afterEach(async () => {
-  await application?.close();
+  const opened = application;
   application = null;
-  await rm(folder, { recursive: true });
+  try {
+    await opened?.close();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 async function start(parts: Partial<ApplicationDefinition>, env = {}): Promise<StartedApplication> {

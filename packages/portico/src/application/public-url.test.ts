@@ -54,7 +54,7 @@ test('base_path is a path, or empty', () => {
   const reason = (value: unknown) => basePathSchema.safeParse(value).error?.issues[0]?.message;
   expect([reason(''), reason('/auth')]).toEqual([undefined, undefined]);
   expect(reason(null)).toBe('must be a path such as /auth, or empty');
-  expect(reason('auth')).toBeTypeOf('string');
+  expect(reason('auth')).toBe('must begin with /');
 });
 
 describe('a link on the sign-in page', () => {

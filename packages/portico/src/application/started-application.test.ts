@@ -23,9 +23,13 @@ beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-started-'));
 });
 afterEach(async () => {
-  await Promise.all(started.map((application) => application.close()));
+  const opened = started;
   started = [];
-  await rm(folder, { recursive: true });
+  try {
+    await Promise.all(opened.map((application) => application.close()));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 const PUBLIC = { public_url: 'https://app.example' };

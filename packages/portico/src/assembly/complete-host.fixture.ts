@@ -12,7 +12,10 @@ export const CONTEXT = { of: 'the framework' };
 export const EVENT: AuditEvent = { type: 'secret_rotated', clientId: 'a', previousExpiresAt: null };
 
 /** Completes a host. `did` has what the defaults, the browsers and the sessions did. */
-export function complete(given: object = {}, { isHeard = true } = {}) {
+export function complete(
+  given: object = {},
+  { isHeard = true, cookie = 'a=b' }: { isHeard?: boolean; cookie?: string | null } = {},
+) {
   const did: unknown[] = [];
   const note = (message: string, context?: object) => void did.push([message, context]);
   const log: Log = { debug: note, info: note, warning: note, error: note };
@@ -26,7 +29,7 @@ export function complete(given: object = {}, { isHeard = true } = {}) {
   const browsers = {
     secret: async () => 'the secret of the cookie',
     renew: () => void did.push('renewed'),
-    setCookie: async () => 'a=b',
+    setCookie: async () => cookie,
   } as unknown as Browsers;
   const sessions = {
     isHeard,

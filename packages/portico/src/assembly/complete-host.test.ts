@@ -1,5 +1,5 @@
 import type { Log } from '@portico/sql';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { QUIET_LOG } from '../../../../test/support/quiet-log.ts';
 import { runInContext } from '../http/context.ts';
 import { ADA, complete, CONTEXT, EVENT, REQUEST } from './complete-host.fixture.ts';
@@ -214,18 +214,21 @@ describe('the path of a page of the host', () => {
     const loginUrl = (given: unknown) => complete({ loginUrl: () => given }).host.loginUrl('/back');
     expect(loginUrl('https://sign-in.example/é')).toBe('https://sign-in.example/%C3%A9');
     expect(loginUrl(new URL('https://sign-in.example/a'))).toBe('https://sign-in.example/a');
+    const rejected = Promise.reject(new Error('no page'));
+    const handled = vi.spyOn(rejected, 'catch');
     const others: readonly (readonly [unknown, string])[] = [
       [null, 'null'],
       [undefined, 'undefined'],
       [1, 'number'],
       [{}, 'object'],
       [Promise.resolve('/a'), 'a promise'],
-      [Promise.reject(new Error('no page')), 'a promise'],
+      [rejected, 'a promise'],
     ];
     for (const [given, type] of others)
       expect(() => loginUrl(given)).toThrow(
         `Host.loginUrl returned ${type}, but must return a string`,
       );
+    expect(handled).toHaveBeenCalled();
     const again = complete({ reauthenticateUrl: () => null }).host;
     expect(() => again.reauthenticateUrl?.('/back', { acrValues: [] })).toThrow(
       'Host.reauthenticateUrl returned null, but must return a string',

@@ -27,6 +27,13 @@ test('a server with a profile does not start without the features that the profi
     'oauth_server:profile: is set to strict, but no feature provides signingAlgorithms; add a feature that provides it',
   );
   expect(() => requireNeeds([fapi2], CONFIG, {})).not.toThrow();
+  const profile = { ...(strict.profile as ProfileOffer), needs: [] };
+  const offering =
+    (...idTokenAlgorithms: ProfileOffer['idTokenAlgorithms']) =>
+    () =>
+      requireNeeds([{ ...strict, profile: { ...profile, idTokenAlgorithms } }], CONFIG, {});
+  expect(offering('ES256', 'RS256')).not.toThrow();
+  expect(offering('ES256')).toThrow('no feature provides signingAlgorithms');
 });
 
 test('a server with two profiles does not start', () => {

@@ -71,4 +71,7 @@ test('changes of the session are stored before the cookie of Portico is set', as
     expect(response.headers.get('set-cookie')).toBe('a=b');
   }
   expect(seen).toEqual([[REQUEST, CONTEXT, null]]);
+  const response = new Response();
+  await complete({}, { cookie: null }).host.commit?.(REQUEST, response);
+  expect(response.headers.get('set-cookie')).toBeNull();
 });
