@@ -135,10 +135,10 @@ export function collectCatalogs(features: readonly Feature[]): Catalogs {
  */
 export function startFeatures(features: readonly Feature[], server: Server): Contributions {
   requireOwnEndpoints(features);
-  const started = features.flatMap((feature): readonly Started[] => {
-    const contribution = feature.start?.(server, server.config);
-    return contribution === undefined ? [] : [{ ...contribution, feature }];
-  });
+  const started = features.map((feature): Started => ({
+    ...feature.start?.(server, server.config),
+    feature,
+  }));
   const grants = collectGrantTypes(started);
   return {
     metadata: collectMetadata(started),
