@@ -63,7 +63,6 @@ describe('argon2id', () => {
     'plain',
     '$2b$10$abcdefghijklmnopqrstuv',
     '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHQ$',
-    '$argon2id$v=19$m=9999999,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
     '$argon2id$v=19$m=1,t=0,p=0$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
   ])('accepts no password for the malformed hash %j', async (hash) => {
     expect(await hasher.verify('password', hash)).toBe(false);
@@ -108,6 +107,7 @@ describe('argon2id', () => {
       'm=1048577,t=1,p=1',
       'm=2097152,t=1,p=1',
       'm=9999999,t=1,p=1',
+      'm=9999999,t=2,p=1',
       'm=10485760,t=1,p=1',
       'm=4294967295,t=1,p=1',
       'm=64,t=17,p=1',
