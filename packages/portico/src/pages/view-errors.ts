@@ -147,7 +147,7 @@ function unbalanced(blocks: readonly Block[]): Place | null {
 function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;
   try {
-    compileFunction(code, [], { filename: 'view' });
+    compileFunction(code, undefined, { filename: 'view' });
     return null;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
