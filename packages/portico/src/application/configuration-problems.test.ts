@@ -99,7 +99,9 @@ test('settings of connections have no effect beside a database of the applicatio
 
 test('base_path_stripped needs a base path', () => {
   const stripped = { ...PUBLIC, base_path_stripped: true };
-  expect(problemsOf(() => read({ config: stripped }))).toHaveLength(1);
+  expect(problemsOf(() => read({ config: stripped }))).toEqual([
+    expect.stringMatching(/^base_path_stripped: is true, but base_path is empty/) as string,
+  ]);
   expect(problemsOf(() => read({ config: { ...stripped, base_path: '/auth' } }))).toEqual([]);
 });
 

@@ -39,6 +39,11 @@ describe('merging configuration', () => {
     });
   });
 
+  test('merges maps without a prototype, too', () => {
+    const bare = Object.assign(Object.create(null), { y: 2 }) as object;
+    expect(mergeConfig({ a: { x: 1 } }, { a: bare })).toEqual({ a: { x: 1, y: 2 } });
+  });
+
   // @shows AS-2.9
   test('lets several plugins add to one map, and the application disable an entry', () => {
     const merged = mergeConfig(
@@ -152,6 +157,10 @@ describe('the configuration of an application', () => {
       );
     expect(read({})).toThrow(
       'APP_ENV: is not set in the environment or in the .env file of /srv/app/src',
+    );
+    const config = { public_url: 'http://localhost:3000', body_limit: 'x' };
+    expect(() => readConfiguration({ config, directory: '/srv/app/src' }, {})).toThrow(
+      'APP_ENV: is not set',
     );
     expect(read({ APP_ENV: 'dev' })).not.toThrow();
     expect(read({ APP_ENV: 'prod' })).not.toThrow('APP_ENV: is not');

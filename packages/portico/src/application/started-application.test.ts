@@ -1,10 +1,11 @@
 // @engines sqlite: the database makes no difference
 import type { Migration } from '@portico/sql';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
+  defineApplication,
   migrationsOf,
   startApplication,
   type StartedApplication,
@@ -134,6 +135,13 @@ describe('the routes of an application', () => {
   });
 });
 
+test('a definition is what starts, and its plugins must be plugins', async () => {
+  const definition = { config: PUBLIC, plugins: [] };
+  expect(defineApplication(definition)).toBe(definition);
+  const called = (() => null) as unknown as Plugin;
+  await expect(start({ plugins: [called] })).rejects.toThrow('plugins:0: must be a plugin');
+});
+
 test('plugins register before the application, and their hooks run around it', async () => {
   const ran: string[] = [];
   const noting = (name: string) =>
@@ -227,6 +235,16 @@ describe('the log', () => {
     const text = await readFile(path.join(folder, 'logs', 'app.log'), 'utf8');
     expect(text).toContain('a line');
     expect(text).not.toContain('below the level');
+  });
+
+  test('is standard output if the path is -', async () => {
+    await start({ config: { ...PUBLIC, log: { path: '-' } } });
+    expect(await readdir(folder)).not.toContain('-');
+  });
+
+  test('that cannot be opened because of another error is no problem of the configuration', async () => {
+    const wrong = start({ config: { ...PUBLIC, log: { path: 'a\0b' } } });
+    await expect(wrong).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_VALUE' });
   });
 
   test('that cannot be opened is a problem of the configuration', async () => {

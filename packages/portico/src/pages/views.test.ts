@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ViewError } from './view-errors.ts';
+import { Eta } from 'eta';
+import { locateErrors, ViewError } from './view-errors.ts';
 import { builtInFolder, createViews } from './views.ts';
 
 describe('a view', () => {
@@ -36,12 +37,14 @@ describe('a view', () => {
   test('does not change after the application has started', async () => {
     await write('plugin/page.eta', "<% layout('layout') %>body");
     await write('plugin/layout.eta', 'layout: <%~ it.body %>');
+    await write('plugin/oauth/page.eta', 'in a folder');
     const running = views();
     await write('plugin/layout.eta', 'a later one: <%~ it.body %>');
     await rm(path.join(folder, 'plugin', 'page.eta'));
     expect(await running.render('page', {})).toBe('layout: body');
     await rm(path.join(folder, 'plugin'), { recursive: true });
     expect(await running.render('page', {})).toBe('layout: body');
+    expect(await running.render('oauth/page', {})).toBe('in a folder');
   });
 
   test('is found behind a linked folder, and stays readable after it was read', async () => {
@@ -159,6 +162,18 @@ describe('a view', () => {
     ],
     ['an index that is never closed', 1, "'[' is never closed", '<%= it.a[0 %>\n<p>\n<% } %>'],
     ['a bracket that only closes', 2, "')' closes nothing", '<% if (it.a) { %>\n<%= 1) %><% } %>'],
+    [
+      'an unfinished tag far below',
+      12,
+      'unclosed tag',
+      `${'\n'.repeat(11)}${' '.repeat(12)}<%= it.name`,
+    ],
+    ['a wrong word far below', 12, 'Unexpected identifier', `${'\n'.repeat(11)}<% if a b %>`],
+    ['a wrong word before other tags', 1, 'Unexpected identifier', '<% if a b %>\n<p>\n<%= 1 %>'],
+    ['a bracket after a long comment', 3, "'{' is never closed", '<% /*\n\n*/ if (it.a) { %>\n'],
+    ['a bracket before other lines', 2, "'{' is never closed", '<%\n if (it.a) {\n\n %>'],
+    ['code that is also text', 3, 'nothing', 'xxnothing\n\n<%=nothing%>'],
+    ['code that is also text, just before it', 2, 'x is not', 'x\n<%=x%>'],
     ['a text that it throws', 2, 'out of milk', '<p>\n<% throw "out of milk" %>\n</p>'],
   ])('with %s causes an error with the file and the line %i', async (_, line, reason, text) => {
     await write('own/page.eta', '<% layout("frame") %>');
@@ -169,9 +184,35 @@ describe('a view', () => {
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ViewError);
     expect(error).toMatchObject({ file, line, reason: expect.stringContaining(reason) as string });
-    expect((error as ViewError).message).toMatch(`${file}:${line}: `);
-    const unshown = ['reading', 'out of milk'].includes(reason) ? [] : [error];
+    expect(String(error)).toMatch(`ViewError: ${file}:${line}: `);
+    const unshown = ['reading', 'out of milk', 'nothing', 'x is not'].includes(reason)
+      ? []
+      : [error];
     expect((await views().problems()).map(String)).toEqual(unshown.map(String));
+  });
+
+  test('has no error if it waits for another view', async () => {
+    await write('own/page.eta', "<%~ await includeAsync('part', it) %>");
+    await write('own/part.eta', 'a part');
+    expect(await views().problems()).toEqual([]);
+    expect(await views().render('page', {})).toBe('a part');
+  });
+
+  test('causes an error without a line if the line is unknown', () => {
+    const cause = new Error('of the engine');
+    const eta = new Eta();
+    eta.compile = () => {
+      throw cause;
+    };
+    locateErrors(eta);
+    for (const [options, file] of [
+      [{ filepath: '/views/page.eta' }, '/views/page.eta'],
+      [undefined, ''],
+    ] as const) {
+      const compile = () => eta.compile('<%= it.name %>', options);
+      expect(compile).toThrow(`${file}: of the engine`);
+      expect(compile).toThrow(expect.objectContaining({ file, line: null, cause }) as Error);
+    }
   });
 
   test('names the file and line of an included view that fails', async () => {
