@@ -1,9 +1,11 @@
 // @engines sqlite: the database makes no difference
 import { migrate, openDatabase, type OpenedDatabase } from '@portico/sql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { currentOrigin } from '../auditing/origin.ts';
+import { ClientAuthentication } from '../clients/authentication.ts';
 import { jsonReply } from '../endpoints/replies/responses.ts';
 import type { Contribution, Feature } from '../feature.ts';
+import { token } from '../resource/token-accessor.ts';
 import type { Branding } from '../pages/branding.ts';
 import { oauthServerMigrations } from '../store/migrations/index.ts';
 import type { AuthorizationServerOptions } from './authorization-server-options.ts';
@@ -91,19 +93,59 @@ describe('a server', () => {
   });
 
   test.each([
+    [undefined, '/auth', '/auth/', '/auth/oauth/token'],
     [false, '/auth', '/auth/', '/auth/oauth/token'],
     [true, '', '/auth/', '/oauth/token'],
   ])('has a base path, which a proxy removes: %s', (basePathStripped, mountPath, home, token) => {
-    const changes = { publicUrl: 'https://app.example/more', basePath: '/auth', basePathStripped };
+    const changes = {
+      publicUrl: 'https://app.example/more',
+      basePath: '/auth',
+      ...(basePathStripped === undefined ? {} : { basePathStripped }),
+    };
     const { made, server } = start({}, changes);
     expect(made).toMatchObject({
       issuer: 'https://app.example/auth',
       basePath: '/auth',
       mountPath,
     });
-    expect(server.paths.home).toBe(basePathStripped ? home : '/');
+    expect(server.paths.home).toBe(basePathStripped === true ? home : '/');
     expect(made.endpoints.map(({ path }) => path)).toContain(token);
     expect(made.endpoints.map(({ name }) => name)).toContain('oauth_server_metadata_in_front');
+  });
+
+  test('knows who waits only if its host says so, and has no details without a feature', async () => {
+    const { made, parts } = start();
+    const request = new Request('https://app.example/login');
+    await expect(made.waitingFor(request, '/oauth/authorize?request_id=a')).rejects.toThrow(
+      'tellsWhoWaits',
+    );
+    expect(await parts.authorizationDetails(request)).toBeUndefined();
+    expect(parts.authenticating(async () => null, '/own')).toBeInstanceOf(ClientAuthentication);
+  });
+
+  test('warns of missing migrations when it is mounted, if it shows details', async () => {
+    const empty = openDatabase('sqlite::memory:', { directory: '/' });
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    try {
+      startWith(empty, { changes: { showsDetails: true } }).made.mounted();
+      await vi.waitFor(() => expect(warn).toHaveBeenCalled(), { interval: 1 });
+      expect(warn.mock.calls).toMatchObject([
+        [expect.stringContaining('migrations are not applied'), 'PorticoWarning'],
+      ]);
+    } finally {
+      warn.mockRestore();
+      await empty.close();
+    }
+  });
+
+  test('logs a step that fails after the end of a session was stored', async () => {
+    const lines: unknown[] = [];
+    const log = { ...HOST.log, warning: (...line: unknown[]) => void lines.push(line) };
+    const exception = new Error('not told');
+    const sessionEnded = async () => () => Promise.reject(exception);
+    const { made } = start({}, { host: { ...HOST, log } }, { sessionEnded });
+    await made.sessionEnded({ session: 'one' });
+    expect(lines).toEqual([[expect.stringContaining('a step after the commit'), { exception }]]);
   });
 
   test('does not start with a base path or settings that are not valid', () => {
@@ -228,6 +270,65 @@ describe('the resources of a server', () => {
     expect(other).toMatchObject({ audience, resourceMetadataUrl: null });
   });
 
+  test('know their scopes, and say where a scope belongs that they do not have', async () => {
+    const requiring = (server: ReturnType<typeof start>, url: string | null) => {
+      const { made } = server;
+      const api = url === null ? made : made.resource(url);
+      return api.withToken(new Request(READING), async () => {
+        token().requireScope('notes:delete');
+        return new Response();
+      });
+    };
+    const several = start({ resources: RESOURCES });
+    const required = "token() requires the scope 'notes:delete', which ";
+    await expect(requiring(several, READING)).rejects.toThrow(
+      `${required}is not a scope of ${READING}`,
+    );
+    await expect(requiring(several, null)).rejects.toThrow(`${required}belongs to a resource`);
+    await expect(requiring(start(), null)).rejects.toThrow(
+      `${required}is not in oauth_server:scopes`,
+    );
+  });
+
+  test('accept only tokens for themselves, which the server issues to its clients', async () => {
+    const passwordHasher = {
+      hash: async (secret: string) => `hash of ${secret}`,
+      verify: async (secret: string, hash: string) => hash === `hash of ${secret}`,
+    };
+    const host = { ...HOST, passwordHasher };
+    const { made } = start({ resources: RESOURCES }, { host });
+    const { client, secret } = await made.clients.create({
+      name: 'Notebook',
+      grants: ['client_credentials', 'introspection'],
+      scopes: ['notes:read'],
+    });
+    const post = async (name: string, form: Readonly<Record<string, string>>) => {
+      const found = made.endpoints.find((each) => each.name === `oauth_server_${name}`);
+      const credentials = { client_id: client.id, client_secret: secret ?? '' };
+      const body = new URLSearchParams({ ...credentials, ...form });
+      const response = await found?.handle(new Request(READING, { method: 'POST', body }));
+      return (await response?.json()) as Readonly<Record<string, unknown>>;
+    };
+    const issued = await post('token', { grant_type: 'client_credentials', resource: READING });
+    expect(issued).toMatchObject({ token_type: 'Bearer', scope: 'notes:read' });
+    const value = String(issued['access_token']);
+    const uses = async (url: string | null) => {
+      const api = url === null ? made : made.resource(url);
+      const headers = { Authorization: `Bearer ${value}` };
+      const response = await api.withToken(new Request(READING, { headers }), async () => {
+        token().requireUsable();
+        return new Response('done');
+      });
+      return response.status;
+    };
+    expect([await uses(READING), await uses(WRITING), await uses(null)]).toEqual([200, 401, 401]);
+    expect(await post('introspect', { token: value })).toMatchObject({
+      active: true,
+      client_id: client.id,
+      aud: READING,
+    });
+  });
+
   test('that are the audience are the main API', () => {
     const { made } = start({ resources: RESOURCES, audience: READING });
     const main = made.resource(READING);
@@ -315,15 +416,16 @@ describe('the endpoints of a server', () => {
     };
     const view = { accent: 'green' };
     const branding = () => ({ view, logos: [] }) as unknown as Branding;
-    for (const showsDetails of [false, true]) {
-      const started = start({}, { showsDetails, host: { ...host, render } }, {}, { branding });
+    for (const details of [{}, { showsDetails: false }, { showsDetails: true }]) {
+      const started = start({}, { ...details, host: { ...host, render } }, {}, { branding });
       expect(started.server.branding?.view).toBe(view);
       expect(await ask(started, 'authorize')).toEqual({ status: 400, body: 'a page' });
     }
-    const details = ['detail', 'branding'] as const;
+    const members = ['detail', 'branding'] as const;
     expect(
-      shown.map((data) => details.map((name) => (data as Record<string, unknown>)[name])),
+      shown.map((data) => members.map((name) => (data as Record<string, unknown>)[name])),
     ).toEqual([
+      [null, view],
       [null, view],
       ['no client_id was sent, or more than one', view],
     ]);

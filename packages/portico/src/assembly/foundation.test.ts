@@ -1,6 +1,9 @@
 // @engines sqlite: the database makes no difference
 import { migrate, openDatabase, type Migration, type OpenedDatabase } from '@portico/sql';
 import crypto from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { OAuthServerConfig } from '../config.ts';
 import { OAuthError } from '../errors.ts';
@@ -143,6 +146,7 @@ describe('the parts that the features of a server share', () => {
     expect(server.outbox.isOn).toBe(true);
     expect(server.speaking.locales).toEqual(['en', 'xx']);
     expect(server.scopeHeadings.at(-1)).toBe(heading);
+    expect(server.scopeHeadings.filter((each) => typeof each !== 'object')).toEqual([]);
     expect(made).toMatchObject({ admitsUnverified: true, arrivals: [{ says: 'own' }] });
     const kinds = made.expiring.map(({ kind }) => kind);
     expect(kinds).toEqual(expect.arrayContaining(['clientMetadata', 'outboxMessages']));
@@ -152,6 +156,29 @@ describe('the parts that the features of a server share', () => {
     const speaking = new Speaking();
     const given = { speaking } as object;
     expect(startWith(database, { changes: given }).server.speaking).toBe(speaking);
+  });
+
+  test('have the messages in the folder of the application', async () => {
+    const messages = await mkdtemp(path.join(tmpdir(), 'portico-messages-'));
+    try {
+      await writeFile(path.join(messages, 'xx.json'), '{}');
+      const section = { languages: true };
+      const { server } = startWith(database, { section, changes: { messages } });
+      expect(server.speaking.locales).toContain('xx');
+    } finally {
+      await rm(messages, { recursive: true });
+    }
+  });
+
+  test('open what was sealed as long as a person may take to answer', async () => {
+    const period = 30 * 86_400_000;
+    let now = Math.ceil(NOW / period) * period - 1;
+    const { server } = startWith(database, { changes: { clock: () => now } });
+    const sealed = await server.sealer.seal('name', 'content');
+    now += 599_000;
+    expect(await server.sealer.open('name', sealed)).toBe('content');
+    now += 2 * period;
+    expect(await server.sealer.open('name', sealed)).toBeNull();
   });
 
   test('include the audience only if it is not empty', () => {
