@@ -59,6 +59,14 @@ describe('a view', () => {
     expect(await running.render('oauth/consent', {})).toBe('the application, by a link');
   });
 
+  test('that is added later is found, and stays readable after it was read', async () => {
+    const running = views();
+    await write('own/page.eta', 'added');
+    expect(await running.render('page', {})).toBe('added');
+    await rm(path.join(folder, 'own', 'page.eta'));
+    expect(await running.render('page', {})).toBe('added');
+  });
+
   test('can change at any time if views are reloaded', async () => {
     await write('plugin/page.eta', "<% layout('layout') %>body");
     await write('plugin/layout.eta', 'layout: <%~ it.body %>');
@@ -171,7 +179,7 @@ describe('a view', () => {
     ['a wrong word far below', 12, 'Unexpected identifier', `${'\n'.repeat(11)}<% if a b %>`],
     ['a wrong word before other tags', 1, 'Unexpected identifier', '<% if a b %>\n<p>\n<%= 1 %>'],
     ['a bracket after a long comment', 3, "'{' is never closed", '<% /*\n\n*/ if (it.a) { %>\n'],
-    ['a bracket before other lines', 2, "'{' is never closed", '<%\n if (it.a) {\n\n %>'],
+    ['a bracket before other lines', 2, "'{' is never closed", '<%\n if (it.a) {\n it.f()\n %>'],
     ['code that is also text', 3, 'nothing', 'xxnothing\n\n<%=nothing%>'],
     ['code that is also text, just before it', 2, 'x is not', 'x\n<%=x%>'],
     ['a text that it throws', 2, 'out of milk', '<p>\n<% throw "out of milk" %>\n</p>'],
