@@ -799,6 +799,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'packages/portico/src/person.test.ts',
       'packages/portico/src/errors.test.ts',
+      'packages/portico/src/config.test.ts',
       'packages/portico/src/paths.test.ts',
       'packages/portico/src/refusals.test.ts',
       'packages/portico/src/profiles.test.ts',

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { openDatabase, type OpenedDatabase } from '@portico/sql';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { QUIET_LOG } from '../../../test/support/quiet-log.ts';
 import type { Plugin } from './application/plugin.ts';
 import type { Application } from './application/started-application.ts';
@@ -89,7 +90,7 @@ describe('the plugin adds to an application', () => {
   test('its name, its defaults and its configuration', () => {
     const feature: Feature = {
       name: 'own',
-      config: { own_key: {} as never },
+      config: { own_key: z.boolean() },
       endpoints: [{ name: 'own_form', path: '/own', methods: ['POST'] }],
     };
     const { name, defaults, configuration, views } = oauthServer({ features: [feature] });
@@ -101,6 +102,8 @@ describe('the plugin adds to an application', () => {
     expect(Object.keys(configuration)).toEqual(
       expect.arrayContaining(['oauth_server', 'branding']),
     );
+    const section = configuration['oauth_server'] as z.ZodType;
+    expect(section.safeParse({ name: 'App', scopes: {}, own_key: true }).success).toBe(true);
     expect(views).toEqual(expect.any(String));
     expect(Object.keys(oauthServer().configuration)).toContain('oauth_server');
   });
@@ -197,6 +200,7 @@ describe('the plugin adds to an application', () => {
     const help = create?.helpInformation() ?? '';
     for (const shown of ['--own-field', '--own-demand', 'own_profile', 'ES999'])
       expect(help).toContain(shown);
+    expect(help).not.toContain('undefined');
   });
 
   test.each([
