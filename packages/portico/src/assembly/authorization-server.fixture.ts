@@ -1,5 +1,4 @@
 import type { Database } from '@portico/sql';
-import { QUIET_LOG } from '../../../../test/support/quiet-log.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
 import type { Server } from '../server.ts';
 import type { AuthorizationServerOptions } from './authorization-server-options.ts';
@@ -9,13 +8,14 @@ import { oauthServerConfiguration } from './feature-configuration.ts';
 export const NOW = 1_800_000_000_000;
 export const READING = 'https://app.example/reading';
 export const WRITING = 'https://app.example/writing';
+const quiet = () => {};
 export const HOST = {
   signedIn: async () => null,
   loadAccount: async () => null,
   holdsPermission: async (_: unknown, permission: string) => permission === 'notes:read',
   browserSecret: async () => 'the secret of this one browser',
   loginUrl: '/login',
-  log: QUIET_LOG,
+  log: { debug: quiet, info: quiet, warning: quiet, error: quiet },
 };
 
 /** Returns the validated section `oauth_server`, with these settings. */
