@@ -98,6 +98,7 @@ test.each<[object, string]>([
 });
 
 test.each<object>([
+  { audience: '' },
   { audience: 'https://a.example/api' },
   { audience: 'HTTP://a.example' },
   { claims: () => ({}) },

@@ -202,6 +202,27 @@ describe('the parts that the features of a server share', () => {
     expect(removed).toEqual([10]);
   });
 
+  test('keep messages of the kinds that a feature delivers', async () => {
+    const own = openDatabase('sqlite::memory:', { directory: '/' });
+    const feature = { sendsMessages: () => true };
+    try {
+      await migrate(own, migrationsWith(configOf(), [{ name: 'own', ...feature }]));
+      const adds = { deliveries: { own: async () => ({ outcome: 'delivered' }) as const } };
+      const { server } = startWith(own, { feature, adds });
+      const add = (kind: string) =>
+        own.transaction((connection) =>
+          server.outbox.add(connection, [
+            { kind, receiver: 'a', payload: 'p', expiresAt: 2 * NOW },
+          ]),
+        );
+      await add('own');
+      await expect(add('other')).rejects.toThrow('No feature delivers messages of the kind');
+      expect(await server.outbox.counts()).toMatchObject({ waiting: 1 });
+    } finally {
+      await own.close();
+    }
+  });
+
   test('have no keys if no ID tokens were issued, or if there are no tables', async () => {
     expect(await startWith(database).made.keys.published()).toEqual([]);
     const { made } = startWith(empty);
