@@ -135,8 +135,7 @@ interface ViewFile {
 }
 
 /**
- * Returns the views in a folder, by file. Other files, for example behind a symbolic link, are read
- * when they are needed.
+ * Returns the views in a folder, by file. Files that are added later are read when they are needed.
  */
 function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
