@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import fs, { closeSync, constants, openSync, readSync } from 'node:fs';
+import { once } from 'node:events';
+import fs, { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -473,19 +474,31 @@ describe('the log', () => {
     } finally {
       closeSync(descriptor);
     }
-    const reader = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
-    const later = spawn('sh', ['-c', 'sleep 0.05; exec cat "$0"', pipe]);
-    try {
-      // The reader starts while this process waits in the call.
-      const state = { brokeOff: false, wasStuck: false };
-      writeLine(reader, 'x'.repeat(200_000), state);
-      expect(state).toEqual({ brokeOff: false, wasStuck: false });
-    } finally {
-      closeSync(reader);
-      later.kill();
-    }
     expect(() => writeLine(-1, 'lost', before)).toThrow('out of range');
     expect(before).toEqual({ brokeOff: false, wasStuck: false });
+  });
+
+  test('waits for a reader that is slower', async () => {
+    const pipe = path.join(folder, 'pipe');
+    await promisify(execFile)('mkfifo', [pipe]);
+    const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    const reading = 'echo ready; read go; exec cat "$0" > /dev/null';
+    const reader = spawn('sh', ['-c', reading, pipe]);
+    const state = { brokeOff: false, wasStuck: false };
+    try {
+      await once(reader.stdout, 'data');
+      // Fill the pipe. The reader empties it while this process waits in the next call.
+      const bytes = Buffer.alloc(1000);
+      expect(() => {
+        for (;;) writeSync(descriptor, bytes);
+      }).toThrow('EAGAIN');
+      reader.stdin.write('go\n');
+      writeLine(descriptor, 'x'.repeat(2000), state);
+      expect(state).toEqual({ brokeOff: false, wasStuck: false });
+    } finally {
+      closeSync(descriptor);
+      reader.kill();
+    }
   });
 
   test('waits once for a reader of standard output that stops reading', async () => {
