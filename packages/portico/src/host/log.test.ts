@@ -482,13 +482,13 @@ describe('the log', () => {
     const pipe = path.join(folder, 'pipe');
     await promisify(execFile)('mkfifo', [pipe]);
     const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
-    const reading = 'echo ready; read go; exec cat "$0" > /dev/null';
+    const reading = 'echo ready; read go; while read line; do :; done < "$0"';
     const reader = spawn('sh', ['-c', reading, pipe]);
     const state = { brokeOff: false, wasStuck: false };
     try {
       await once(reader.stdout, 'data');
       // Fill the pipe. The reader empties it while this process waits in the next call.
-      const bytes = Buffer.alloc(1000);
+      const bytes = Buffer.alloc(1000, '\n');
       expect(() => {
         for (;;) writeSync(descriptor, bytes);
       }).toThrow('EAGAIN');
