@@ -13,7 +13,7 @@ import {
   type Host,
   type OpenedDatabase,
 } from 'portico';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { signed } from './support/assertions.ts';
 import { createHostLog } from './support/host-log.ts';
 import {
@@ -30,6 +30,8 @@ import type { Tokens } from './support/portal.ts';
 
 const ISSUER = 'https://host.example';
 const ADA = { provider: 'staff', id: 'ada' };
+/** The tables with rows that exist only until the person is erased. */
+const ABOUT_PEOPLE = ['oauth_families', 'oauth_given_access', 'oauth_subjects'];
 const { log, lines: logged } = createHostLog();
 
 let folder: string;
@@ -65,8 +67,10 @@ beforeAll(async () => {
   const created = await server.clients.create({ ...registered, grants: [JWT_BEARER] });
   client = { id: created.client.id, secret: created.secret ?? '' };
 });
-beforeEach(() => {
+beforeEach(async () => {
   logged.length = 0;
+  for (const table of [...ABOUT_PEOPLE, 'oauth_given_access_ended'])
+    await database.execute(`DELETE FROM ${table}`);
 });
 afterAll(async () => {
   await database.close();
@@ -88,14 +92,14 @@ function serverWith(more: Partial<Host>, on: OpenedDatabase = database): Authori
   return createAuthorizationServer({ publicUrl: ISSUER, config: config(), host, database: on });
 }
 
-/** The database. It calls `act` once, after the subject of a person was read. */
-function afterSubject(act: () => Promise<unknown>): OpenedDatabase {
+/** The database. It calls `act` once, after the first statement that contains `text`. */
+function after(text: string, act: () => Promise<unknown>): OpenedDatabase {
   let isDone = false;
   return {
     ...database,
     async execute(sql, ...rest) {
       const result = await database.execute(sql, ...rest);
-      if (!isDone && sql.includes('FROM oauth_subjects')) {
+      if (!isDone && sql.includes(text)) {
         isDone = true;
         await act();
       }
@@ -109,6 +113,13 @@ async function rowsAbout({ provider, id }: typeof ADA, table: string): Promise<n
   const sql = `SELECT 1 FROM ${table} WHERE user_provider = ? AND user_id = ?`;
   return (await database.execute(sql, [provider, id])).rows.length;
 }
+
+async function isErased(): Promise<void> {
+  for (const table of ABOUT_PEOPLE) expect(await rowsAbout(ADA, table)).toBe(0);
+}
+
+/** Part of the statement that reads the subject of a person. */
+const READ = 'subject FROM oauth_subjects';
 
 let assertions = 0;
 
@@ -198,11 +209,45 @@ test('a person who is erased while access is given gets no authorization', async
   const server = serverWith({ accountFor });
   expect((await present(server, SUBJECT)).status).toBe(200);
   const erase = () => server.access.erasePerson(ADA);
-  const refused = await present(serverWith({ accountFor }, afterSubject(erase)), SUBJECT);
+  const refused = await present(serverWith({ accountFor }, after(READ, erase)), SUBJECT);
   expect([refused.status, await refused.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
-  for (const table of ['oauth_families', 'oauth_given_access', 'oauth_subjects'])
-    expect(await rowsAbout(ADA, table)).toBe(0);
+  await isErased();
   expect((await present(server, SUBJECT)).status).toBe(200);
+});
+
+describe('a person without a subject who is erased while access is given', () => {
+  const accountFor = async () => ADA;
+
+  // @shows AS-31.8, AS-49.6
+  test('has no subject afterwards if access is given more slowly', async () => {
+    const { access } = serverWith({ accountFor });
+    const giving = serverWith(
+      { accountFor },
+      after(READ, () => access.erasePerson(ADA)),
+    );
+    expect((await present(giving, SUBJECT)).status).toBe(400);
+    await isErased();
+  });
+
+  // @shows AS-31.8, AS-49.6
+  test('has no subject afterwards if the new one is stored during the erasure', async () => {
+    const [stored, erased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const hold = async () => {
+      stored.resolve();
+      await erased.promise;
+    };
+    const giving = serverWith({ accountFor }, after('INSERT INTO oauth_subjects', hold));
+    let answer: Promise<Response> | undefined;
+    const give = async () => {
+      answer = present(giving, SUBJECT);
+      await Promise.race([stored.promise, answer]);
+    };
+    const { access } = serverWith({ accountFor }, after('DELETE FROM oauth_subjects', give));
+    await access.erasePerson(ADA);
+    erased.resolve();
+    expect((await answer)?.status).toBe(400);
+    await isErased();
+  });
 });
 
 // @shows AS-49.6

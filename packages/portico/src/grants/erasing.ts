@@ -61,7 +61,7 @@ export class Erasing {
     });
   }
 
-  /** Removes the subject, requests and access. Returns true if there was access or a request. */
+  /** Removes the subject, access and requests. Returns true if there was access or a request. */
   async #removeAccess(
     person: PersonReference,
     report?: (authorizations: number) => void,
@@ -72,7 +72,8 @@ export class Erasing {
     // Remove the subject first, because a running request may already have read it. The steps below
     // then remove that request, or the authorization that it has become.
     if (await store.subjects.forgetSubject(person)) erased.subject = true;
-    if ((await this.#server.givenAccess()?.forget(person)) === true) this.#hasErasedMore = true;
+    const wasGiven = (await this.#server.givenAccess()?.forget(person)) === true;
+    this.#hasErasedMore ||= wasGiven;
     await inSteps(async (after) => {
       const step = await store.consentRequests.endRequestsOfPerson(person, after, BATCH, true);
       erased.requests += step.ended;
@@ -86,6 +87,6 @@ export class Erasing {
       },
       (count) => report?.(before + count),
     );
-    return erased.requests > requests || erased.authorizations > before;
+    return wasGiven || erased.requests > requests || erased.authorizations > before;
   }
 }

@@ -40,6 +40,8 @@ const OTHER_ACCOUNT =
   'Host.loadAccount returned an account with another provider or id than the link of the ' +
   'subject, or than Host.accountFor; return the same provider and id in both methods';
 
+const ENDED = 'the person or an operator has ended the access of this client';
+
 export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantType {
   return {
     name: JWT_BEARER_GRANT,
@@ -135,8 +137,7 @@ class JwtBearerGrant implements TokenGrant {
     const scopes = scopesOf(claims, form.get('scope'));
     const registered = ofClaim(claims, 'scope', () => this.#registered(scopes, client, audience));
     const person = await this.#personOf(assertion);
-    if (await this.#pairs.hasEnded({ person, clientId: client.id }))
-      throw invalidGrant('the person or an operator has ended the access of this client');
+    if (await this.#pairs.hasEnded({ person, clientId: client.id })) throw invalidGrant(ENDED);
     return { assertion, person, scopes: await this.#held(registered, person), audience };
   }
 
@@ -202,16 +203,16 @@ class JwtBearerGrant implements TokenGrant {
     client: Client,
     now: number,
   ): Promise<AuthorizationCode> {
-    const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
-    // An erasure removes the user's subject before this row. So either the call below assigns a new
+    // An erasure removes the user's subject before this row. So either this call assigns a new
     // subject, or the authorization does not begin.
-    await this.#pairs.prepare(pair, now);
+    const subject = await this.#pairs.prepare(pair, randomIdentifier(), now);
+    if (subject === null) throw invalidGrant(ENDED);
     const family: Family = {
       id: orderedIdentifier(now),
       clientId: client.id,
       person,
-      subject: await store.subjects.assignSubject(person, randomIdentifier()),
+      subject,
       scopes,
       audience,
       thumbprint: null,
@@ -222,8 +223,7 @@ class JwtBearerGrant implements TokenGrant {
       expiresAt: now + EXCHANGE_TIME,
       parameters: { redirectUri: '', codeChallenge: '', nonce: null },
     };
-    if (!(await this.#pairs.begin(pair, { family, code }, now)))
-      throw invalidGrant('the person or an operator has ended the access of this client');
+    if (!(await this.#pairs.begin(pair, { family, code }, now))) throw invalidGrant(ENDED);
     return { ...code, family, used: false };
   }
 }

@@ -9,6 +9,7 @@ import { tokenHash } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { removeWhere } from '../../store/sql/statements.ts';
+import { SubjectRecords } from '../../store/sql/subjects.ts';
 
 /** An account, and a client to which an organization gave access to it. */
 export interface Pair {
@@ -23,18 +24,25 @@ export interface Pair {
  */
 export class Pairs {
   readonly #database: Database;
+  readonly #subjects: SubjectRecords;
   readonly #beginning: NewAuthorizations;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#subjects = new SubjectRecords(database);
     this.#beginning = new NewAuthorizations(database, USE);
   }
 
-  /** Adds the row that `begin` needs. Call it before you read the user's subject. */
-  async prepare(pair: Pair, now: number): Promise<void> {
+  /**
+   * Adds the row that `begin` needs, and then returns the user's subject. If the user has no
+   * subject, stores and returns `candidate`. Returns null instead if the access has ended, or if
+   * the user was erased in the meantime.
+   */
+  async prepare(pair: Pair, candidate: string, now: number): Promise<string | null> {
     // An earlier time, so `begin` changes the row. On Galera, a write that changes nothing would
     // not conflict with writes of other nodes.
     await this.#add(pair, { usedAt: now - 1, allowedAt: NEVER, endedAt: null });
+    return this.#subjects.assignSubjectWhile(pairHash(pair), pair.person, candidate, PREPARED);
   }
 
   /** Returns false if the client's access has ended, or if the user was erased after `prepare`. */
@@ -173,6 +181,9 @@ const ENDED = `oauth_given_access_ended (person_hash, user_provider, user_id, en
 /** The condition that access has not ended. Its parameter is the hash of the user. */
 const NOT_ENDED = `ended_at IS NULL AND (allowed_at > 0 OR NOT EXISTS
   (SELECT 1 FROM oauth_given_access_ended p WHERE p.person_hash = ?))`;
+
+/** An erasure deletes this row. Its parameter is the hash of the pair. */
+const PREPARED = 'oauth_given_access WHERE ended_at IS NULL AND pair_hash = ?';
 
 const USE = `UPDATE oauth_given_access SET used_at = ? WHERE pair_hash = ? AND ${NOT_ENDED}`;
 

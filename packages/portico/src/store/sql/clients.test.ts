@@ -1,5 +1,5 @@
 // @engines sqlite: it tests each method; test/store-contract.test.ts runs on every engine
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Store } from '../../../../../test/support/store.ts';
 import type { Client, ClientLogo } from '../client.ts';
 import type { NewRegistration } from '../../features/registration/records.ts';
@@ -1226,6 +1226,14 @@ describe('the cookie key', () => {
 
 describe('the subject of a person', () => {
   const person = () => ({ provider: 'accounts', id: name('person') });
+  let asked: string;
+  beforeEach(async () => {
+    const request = requestOf();
+    await store.consentRequests.insertConsentRequest(request);
+    asked = request.idHash;
+  });
+  const assign = (to: ReturnType<typeof person>, subject: string, { subjects } = store) =>
+    subjects.assignSubjectWhile(asked, to, subject);
 
   test('is the first one assigned, even by a different process at that moment', async () => {
     watched.meanwhile = null;
@@ -1233,9 +1241,9 @@ describe('the subject of a person', () => {
     const [first, second] = [name('subject'), name('subject')];
     expect(await store.subjects.findSubject(ada)).toBeNull();
     expect(await store.subjects.hasSubject(ada)).toBe(false);
-    expect(await store.subjects.assignSubject(ada, first)).toBe(first);
-    expect(await store.subjects.assignSubject(ada, second)).toBe(first);
-    expect(await writesOf(() => store.subjects.assignSubject(ada, second))).toEqual([]);
+    expect(await assign(ada, first)).toBe(first);
+    expect(await assign(ada, second)).toBe(first);
+    expect(await writesOf(() => assign(ada, second))).toEqual([]);
     expect(await store.subjects.findSubject(ada)).toBe(first);
     expect(await store.subjects.hasSubject(ada)).toBe(true);
     expect(await store.subjects.findPersonOfSubject(first)).toEqual(ada);
@@ -1251,9 +1259,9 @@ describe('the subject of a person', () => {
     }
     watched.meanwhile = {
       before: /^INSERT/,
-      act: () => store.subjects.assignSubject(grace, second),
+      act: () => assign(grace, second),
     };
-    expect(await store.subjects.assignSubject(grace, name('subject'))).toBe(second);
+    expect(await assign(grace, name('subject'))).toBe(second);
     expect(await store.subjects.forgetSubject(ada)).toBe(true);
     expect(await store.subjects.findSubject(ada)).toBeNull();
     expect(await store.subjects.findSubject(grace)).toBe(second);
@@ -1274,15 +1282,27 @@ describe('the subject of a person', () => {
       },
       () => true,
     );
-    expect(await erasing.subjects.assignSubject(ada, subject)).toBe(subject);
+    expect(await assign(ada, subject, erasing)).toBe(subject);
     watched.meanwhile = {
       before: /^INSERT/,
-      act: () => store.subjects.assignSubject(ada, subject),
+      act: () => assign(ada, subject),
     };
-    await expect(erasing.subjects.assignSubject(ada, name('subject'))).rejects.toThrow(
-      'could not be stored',
-    );
+    expect(await assign(ada, name('subject'), erasing)).toBeNull();
     expect(await store.subjects.findSubject(grace)).toBeNull();
+  });
+
+  test('is assigned only while the row exists that the authorization needs', async () => {
+    watched.meanwhile = null;
+    const ada = person();
+    const { id } = await newClient();
+    const row = 'oauth_clients WHERE client_id = ?';
+    const { subjects } = store;
+    for (const [key, from] of [['unknown'], [id], ['unknown', row], [asked, row]] as const)
+      expect(await subjects.assignSubjectWhile(key, ada, name('subject'), from)).toBeNull();
+    expect(await subjects.findSubject(ada)).toBeNull();
+    const subject = name('subject');
+    expect(await subjects.assignSubjectWhile(id, ada, subject, row)).toBe(subject);
+    expect(await subjects.assignSubjectWhile('unknown', ada, name('subject'))).toBe(subject);
   });
 
   test('from a different server is stored if neither the person nor the subject is assigned yet', async () => {
@@ -1356,7 +1376,7 @@ describe('with a database collation that ignores case or accents', () => {
         false,
       );
       const person = { provider: 'accounts', id: 'Ada' };
-      await one.subjects.assignSubject(person, 'Subject');
+      await one.subjects.insertSubject(person, 'Subject');
       expect(await one.subjects.findPersonOfSubject('Subject')).toEqual(person);
       expect(await one.subjects.findPersonOfSubject('subject')).toBeNull();
       expect(await one.subjects.findSubject(person)).toBe('Subject');

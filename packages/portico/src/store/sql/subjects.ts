@@ -8,36 +8,25 @@ export class SubjectRecords {
     this.#database = database;
   }
 
-  /** Stores and returns `candidate` if the person has no subject. */
-  async assignSubject(person: PersonReference, candidate: string): Promise<string> {
-    const assigned = await this.findSubject(person);
-    if (assigned !== null) return assigned;
-    // Return the candidate without reading it again. If the person is erased at the same time, the
-    // subject and the consent that needs it are removed together.
-    if (await this.#insert(person, candidate, KEY)) return candidate;
-    const subject = await this.findSubject(person);
-    if (subject === null)
-      throw new Error('The subject identifier (sub) of a person could not be stored');
-    return subject;
-  }
-
   /**
    * Returns the person's subject. If the person has no subject, stores and returns `candidate`, but
-   * only while the consent request `asked` exists. Returns null if the person has no subject and
-   * the consent request was removed, so that nothing remains of a person who was just erased.
+   * only while `row` with this `key` exists. An erasure removes this row. So it returns null if the
+   * person has no subject and was just erased, and leaves nothing of that person.
    */
   async assignSubjectWhile(
-    asked: string,
+    key: string,
     person: PersonReference,
     candidate: string,
+    row = CONSENT_REQUEST,
   ): Promise<string | null> {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
     const { provider, id } = person;
-    // An erasure waits for this lock. It removes the request first, and then the subject.
-    const row = `${WHILE_ASKED}${getDialect(this.#database).locking}`;
-    const values = [provider, id, candidate, asked];
-    const isNew = await insertIfNone(this.#database, row, KEY, values);
+    // An erasure waits for this lock. It removes the row first, and then the subject.
+    const { locking } = getDialect(this.#database);
+    const insert = `${COLUMNS} SELECT ?, ?, ? FROM ${row}${locking}`;
+    const values = [provider, id, candidate, key];
+    const isNew = await insertIfNone(this.#database, insert, KEY, values);
     return isNew ? candidate : this.findSubject(person);
   }
 
@@ -62,8 +51,10 @@ export class SubjectRecords {
   }
 
   /** Returns false if the person already has a subject, or if this one is taken. */
-  insertSubject(person: PersonReference, subject: string): Promise<boolean> {
-    return this.#insert(person, subject, '');
+  insertSubject({ provider, id }: PersonReference, subject: string): Promise<boolean> {
+    const insert = `${COLUMNS} VALUES (?, ?, ?)`;
+    // With `''`, the statement compares all keys of the table.
+    return insertIfNone(this.#database, insert, '', [provider, id, subject]);
   }
 
   async hasSubject({ provider, id }: PersonReference): Promise<boolean> {
@@ -85,20 +76,11 @@ export class SubjectRecords {
     ]);
     return affected > 0;
   }
-
-  /** `key` names the columns to compare. With `''`, all keys of the table are compared. */
-  #insert({ provider, id }: PersonReference, subject: string, key: string): Promise<boolean> {
-    return insertIfNone(this.#database, `${COLUMNS} VALUES (?, ?, ?)`, key, [
-      provider,
-      id,
-      subject,
-    ]);
-  }
 }
 
 const COLUMNS = 'oauth_subjects (user_provider, user_id, subject)';
 const KEY = '(user_provider, user_id)';
-const WHILE_ASKED = `${COLUMNS} SELECT ?, ?, ? FROM oauth_consent_requests WHERE id_hash = ?`;
+const CONSENT_REQUEST = 'oauth_consent_requests WHERE id_hash = ?';
 const OF_PERSON = 'WHERE user_provider = ? AND user_id = ?';
 
 interface SubjectRow {
