@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { mcpConfiguration } from './configuration.ts';
 import type { McpContext } from './context.ts';
 import { Contributions } from './contributions.ts';
@@ -206,18 +206,43 @@ describe('resources', () => {
       method: string,
       params?: Readonly<Record<string, unknown>>,
       version = '2025-11-25',
+      signal = new AbortController().signal,
     ) =>
       contributions.answer(request(method, params), {
-        signal: new AbortController().signal,
+        signal,
         notify: () => undefined,
         version,
         room,
       });
-    return { ask, logged };
+    return { ask, logged, contributions };
   }
   const read = (content: unknown, version?: string) =>
     started([{ read: () => content }]).ask('resources/read', { uri: 'a:b' }, version);
   const CACHED = { cacheScope: 'private', ttlMs: 300_000 };
+
+  test('are offered only if there are any', () => {
+    expect(started([]).contributions.capabilities).toEqual({ tools: {} });
+    const { contributions } = started([{ personal: true, scope: () => 'b' }]);
+    expect(contributions.capabilities).toEqual({ tools: {}, resources: {} });
+    expect(contributions.guarded()).toEqual([
+      { called: 'the resource a:b', personal: true, scope: 'b' },
+    ]);
+  });
+
+  test('are guarded if a request reads them', () => {
+    const { contributions } = started([{ personal: true, scope: () => 'b' }]);
+    const asked = [undefined, {}, { uri: 7 }, { uri: 'a:c' }, { uri: 'a:b' }];
+    const used = contributions.usedBy(asked.map((params) => request('resources/read', params)));
+    expect(used).toEqual([
+      {
+        used: expect.objectContaining({ uri: 'a:b', personal: true, scope: 'b' }) as unknown,
+        refusals: {
+          401: 'This resource belongs to an account: link one first.',
+          403: 'The linked account or its token does not reach this resource.',
+        },
+      },
+    ]);
+  });
 
   test('are listed with the members of the version', async () => {
     const described = { title: () => 'T', description: () => 'D', mimeType: () => 'text/plain' };
@@ -267,6 +292,34 @@ describe('resources', () => {
     expect(failing.logged).toEqual([
       ['The resource {resource} failed: {exception}', { resource: 'a:b', exception: broken }],
     ]);
+  });
+
+  test('that take too long are an error, and logged unless the caller is gone', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const signals: AbortSignal[] = [];
+    const { ask, logged } = started([
+      {
+        read({ signal }: { signal: AbortSignal }) {
+          signals.push(signal);
+          return new Promise(() => {});
+        },
+      },
+    ]);
+    const slow = ask('resources/read', { uri: 'a:b' });
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(await slow).toEqual({ error: INTERNAL });
+    const line = [
+      'Reading the resource {resource} {took} (mcp:tool_timeout)',
+      { resource: 'a:b', took: 'took longer than 120 seconds' },
+    ];
+    expect(logged).toEqual([line]);
+    const gone = ask('resources/read', { uri: 'a:b' }, undefined, AbortSignal.abort());
+    expect(await gone).toEqual({
+      error: { ...INTERNAL, message: 'The request was cancelled.' },
+    });
+    expect([logged.length, vi.getTimerCount()]).toEqual([1, 0]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
 
   test('of one request have room for 4 MiB', async () => {

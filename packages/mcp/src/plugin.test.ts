@@ -1,6 +1,7 @@
 import type { Application, AuthorizationServer, ConfigMap } from 'portico';
 import { describe, expect, test } from 'vitest';
 import { mcpConfiguration } from './configuration.ts';
+import { given, MAIN, OTHER, type Given } from './endpoint.fixture.ts';
 import { resource } from './features/resources/index.ts';
 import type { McpServer } from './mcp-endpoint.ts';
 import { mcp, mcpServerOf, tool } from './plugin.ts';
@@ -102,6 +103,7 @@ describe('the configuration of the plugin', () => {
           mcp_server_misplaced_twice: true,
         },
       },
+      configuration: { mcp: mcpConfiguration },
       migrations: [],
       views: null,
     });
@@ -161,5 +163,94 @@ describe('an endpoint', () => {
     expect(siblings.limit(3)).toBe(siblings.limit(3));
     expect(siblings.limit(3)).not.toBe(siblings.limit(4));
     expect([siblings.limit(1).take('a', 1), siblings.limit(1).take('a', 1)]).toEqual([0, 60_000]);
+  });
+});
+
+describe('an application that starts', () => {
+  /** An application with an authorization server, whose MCP endpoints are created. */
+  async function started({ mcp: section = {}, ...values }: Given = {}) {
+    const { server, log } = given(values).options;
+    const routes: ReturnType<typeof expect.anything>[] = [];
+    const application = {
+      config: { mcp: mcpConfiguration.parse(section) },
+      services: new Map<string, unknown>([['oauth_server', server]]),
+      log,
+      route: (route: never) => void routes.push(route),
+    } as unknown as Application;
+    const plugin = mcp();
+    await plugin.register?.(application);
+    const register = async (each: () => void) => plugin.around?.(application, each);
+    return { application, routes, register };
+  }
+  const plain = (values: readonly unknown[]) => JSON.parse(JSON.stringify(values)) as unknown;
+  const ENDPOINTS = { endpoints: { '/kitchen/mcp': { name: 'Kitchen' } } };
+  const RESOURCES = { resources: [{ resource: MAIN }, { resource: OTHER }] };
+  const orders = (more: object = {}) => ({
+    name: () => 'orders',
+    description: () => 'Lists orders',
+    inputSchema: () => ({ type: 'object' }),
+    handle: () => '',
+    ...more,
+  });
+  const scoped = (scope: string) => orders({ personal: true, scope: () => scope });
+
+  test('has an endpoint for each path, and their routes read no session', async () => {
+    const { application, routes } = await started({ mcp: ENDPOINTS, server: RESOURCES });
+    expect(mcpServerOf(application).resource).toBe(MAIN);
+    const other = mcpServerOf(application, '/kitchen/mcp');
+    expect([other.resource, other.config.name]).toEqual([OTHER, 'Kitchen']);
+    expect(other.tools).not.toBe(mcpServerOf(application).tools);
+    const added = [...mcpServerOf(application).endpoints, ...other.endpoints];
+    expect(plain(routes)).toEqual(plain(added.map((each) => ({ ...each, readsNoSession: true }))));
+    const stream = routes.find((route) => (route as { name: string }).name === 'mcp_server_stream');
+    const { handler } = stream as { handler: (_: unknown, request: Request) => Promise<Response> };
+    expect((await handler(null, new Request(MAIN))).status).toBe(405);
+  });
+
+  test('registers tools at each path', async () => {
+    const { application, register } = await started({ mcp: ENDPOINTS, server: RESOURCES });
+    await register(() => {
+      tool().register(orders());
+      tool('/kitchen/mcp').register(scoped('mcp:tools'));
+      expect(() => resource('/none')).toThrow("resource('/none'): no MCP endpoint has this path");
+    });
+    for (const path of ['/mcp', '/kitchen/mcp'])
+      expect(mcpServerOf(application, path).tools.all()).toHaveLength(1);
+  });
+
+  test.each<readonly [Given, string]>([
+    [{}, 'oauth_server:scopes'],
+    [{ server: RESOURCES }, 'oauth_server:scopes'],
+    [
+      { server: RESOURCES, serverOffers: ['mcp:tools', 'orders'] },
+      `oauth_server:resources:${MAIN}:scopes`,
+    ],
+  ])('does not start if a tool requires a scope that is not offered: %j', async (values, key) => {
+    const { register } = await started(values);
+    const message = 'does not contain orders, which scope() of the tool orders requires; add it';
+    await expect(register(() => tool().register(scoped('orders')))).rejects.toMatchObject({
+      problems: [{ key, message }],
+    });
+  });
+
+  test.each<Given>([
+    { serverOffers: ['orders'] },
+    { server: RESOURCES, offers: ['mcp:tools', 'orders'], serverOffers: [] },
+  ])('starts if the scope of each tool is offered: %j', async (values) => {
+    const { register } = await started(values);
+    expect(await register(() => tool().register(scoped('orders')))).toBeUndefined();
+  });
+
+  test('requires that clients of 2026-07-28 can repeat an argument in a header', async () => {
+    const amount = { type: 'object', 'x-mcp-header': 'Amount' };
+    const wrong = orders({
+      inputSchema: () => ({ type: 'object', properties: { amount } }),
+    });
+    const older = await started();
+    expect(await older.register(() => tool().register(wrong))).toBeUndefined();
+    const { register } = await started({ mcp: { protocol_versions: ['2026-07-28'] } });
+    const starting = register(() => tool().register(wrong));
+    await expect(starting).rejects.toThrow('The inputSchema() of the tool orders ');
+    await expect(starting).rejects.toHaveProperty('cause', expect.any(Error));
   });
 });
