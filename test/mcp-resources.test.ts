@@ -600,6 +600,7 @@ describe('limits and audit of MCP resources', () => {
   // @shows MCP-16.8
   test('mcp:audit records each read as an event, without the content', async () => {
     events.length = 0;
+    const began = performance.now();
     await read('app://guide');
     await read('app://broken');
     await read('app://mine', { bearer: linked });
@@ -624,6 +625,8 @@ describe('limits and audit of MCP resources', () => {
       }),
     ]);
     expect(JSON.stringify(told)).not.toContain('cook');
+    const [{ duration }] = told as unknown as readonly [{ readonly duration: number }];
+    expect(duration).toBeLessThanOrEqual(Math.ceil(performance.now() - began));
   });
 
   // @shows MCP-16.8

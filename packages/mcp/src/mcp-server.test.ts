@@ -57,8 +57,13 @@ describe('what the parts of an endpoint share', () => {
   ])(
     'contains whether it challenges, with the resources %j and mcp %j: %s',
     (resources, mcp, is) => {
-      const { oauth } = contextOf({ mcp, server: { resources } }).config;
-      expect(oauth).toEqual({ ...mcpConfiguration.parse({}).oauth, challenge: is });
+      const { config, challenges } = contextOf({ mcp, server: { resources } });
+      expect(config.oauth).toEqual({ ...mcpConfiguration.parse({}).oauth, challenge: is });
+      const document = 'https://shop.example/.well-known/oauth-protected-resource/base/mcp';
+      const challenge = `Bearer resource_metadata="${document}", scope="mcp:tools"`;
+      expect(challenges.ofResource('missing_token', null)).toEqual(
+        is ? { 'WWW-Authenticate': challenge } : {},
+      );
     },
   );
 
