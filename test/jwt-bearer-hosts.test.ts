@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   logged.length = 0;
-  for (const table of [...ABOUT_PEOPLE, 'oauth_given_access_ended'])
+  for (const table of [...ABOUT_PEOPLE, 'oauth_given_access_ended', 'oauth_linked_subjects'])
     await database.execute(`DELETE FROM ${table}`);
 });
 afterAll(async () => {
