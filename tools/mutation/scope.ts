@@ -680,6 +680,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/jwt-bearer/rights.test.ts',
       'packages/portico/src/features/jwt-bearer/commands.test.ts',
       'packages/portico/src/features/jwt-bearer/links.test.ts',
+      'packages/portico/src/features/jwt-bearer/pairs.test.ts',
+      'packages/portico/src/features/jwt-bearer/organization-access.test.ts',
       'packages/portico/src/features/jwt-bearer/index.test.ts',
       'packages/portico/src/features/trusted-issuers/config.test.ts',
       'packages/portico/src/features/workload-identity/workload-tokens.test.ts',
