@@ -78,31 +78,33 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function config() {
+function config(scopes: Readonly<Record<string, string>> = {}) {
   return configurationWith([]).parse({
     name: 'Notes',
-    scopes: { 'notes:read': 'Read your notes' },
+    scopes: { 'notes:read': 'Read your notes', ...scopes },
     key_path: path.join(folder, 'keys'),
     ...idp.config.oauth_server,
   });
 }
 
-function serverWith(more: Partial<Host>, on: OpenedDatabase = database): AuthorizationServer {
+function serverWith(
+  more: Partial<Host>,
+  on: OpenedDatabase = database,
+  scopes?: Readonly<Record<string, string>>,
+): AuthorizationServer {
   const host = { ...lenient, ...more };
-  return createAuthorizationServer({ publicUrl: ISSUER, config: config(), host, database: on });
+  const options = { publicUrl: ISSUER, config: config(scopes), host, database: on };
+  return createAuthorizationServer(options);
 }
 
-/** The database. It calls `act` once, after the first statement that contains `text`. */
-function after(text: string, act: () => Promise<unknown>): OpenedDatabase {
-  let isDone = false;
+/** The database. It calls each function once, after statements that contain `text`. */
+function after(text: string, ...acts: readonly (() => Promise<unknown>)[]): OpenedDatabase {
+  const left = [...acts];
   return {
     ...database,
     async execute(sql, ...rest) {
       const result = await database.execute(sql, ...rest);
-      if (!isDone && sql.includes(text)) {
-        isDone = true;
-        await act();
-      }
+      if (sql.includes(text)) await left.shift()?.();
       return result as never;
     },
   };
@@ -124,7 +126,12 @@ const READ = 'subject FROM oauth_subjects';
 let assertions = 0;
 
 /** Sends an assertion about the subject to the token endpoint. */
-async function present(server: AuthorizationServer, subject: string): Promise<Response> {
+async function present(
+  server: AuthorizationServer,
+  subject: string,
+  changes: object = {},
+  by = client,
+): Promise<Response> {
   const endpoint = server.endpoints.find(({ name }) => name === 'oauth_server_token');
   if (endpoint === undefined) throw new Error('There is no token endpoint');
   const seconds = Math.floor(Date.now() / 1000);
@@ -132,16 +139,17 @@ async function present(server: AuthorizationServer, subject: string): Promise<Re
     iss: IDP,
     sub: subject,
     aud: server.issuer,
-    client_id: client.id,
+    client_id: by.id,
     scope: 'notes:read',
     jti: String((assertions += 1)),
     iat: seconds,
     exp: seconds + 240,
+    ...changes,
   };
   const body = new URLSearchParams({
     grant_type: JWT_BEARER,
-    client_id: client.id,
-    client_secret: client.secret,
+    client_id: by.id,
+    client_secret: by.secret,
     assertion: signed(idp.key, jagHeader(idp.key), claims),
   });
   return endpoint.handle(new Request(`${ISSUER}/oauth/token`, { method: 'POST', body }));
@@ -191,6 +199,18 @@ test('a host that returns undefined has no account, for assertions and for token
 });
 
 // @shows AS-49.4
+test('a host is told which grant gave the token, and to whom', async () => {
+  const events: unknown[] = [];
+  const audit: Host['audit'] = async (event) => void events.push(event);
+  expect((await present(serverWith({ accountFor: async () => ADA, audit }), SUBJECT)).status).toBe(
+    200,
+  );
+  expect(events).toMatchObject([
+    { type: 'tokens_issued', grantType: JWT_BEARER, person: ADA, scopes: ['notes:read'] },
+  ]);
+});
+
+// @shows AS-49.4
 test('a host receives only the issuer, its tenant and the subject', async () => {
   const told: unknown[] = [];
   const server = serverWith({
@@ -201,6 +221,72 @@ test('a host receives only the issuer, its tenant and the subject', async () => 
   });
   expect((await present(server, SUBJECT)).status).toBe(200);
   expect(told).toEqual([{ issuer: IDP, tenant: null, subject: SUBJECT }]);
+});
+
+// @shows AS-49.4
+test('an assertion can be used after the reason of its refusal has ended', async () => {
+  const server = serverWith({ accountFor: async () => ADA });
+  const same = { jti: 'same' };
+  await server.organizationAccess?.end(ADA, client.id);
+  expect((await present(server, SUBJECT, same)).status).toBe(400);
+  await server.organizationAccess?.allow({ person: ADA, clientId: client.id });
+  expect((await present(server, SUBJECT, same)).status).toBe(200);
+  expect((await present(server, SUBJECT, same)).status).toBe(400);
+});
+
+// @shows AS-49.4
+test('a host must return a person that exists and that can be stored', async () => {
+  const unknown = serverWith({ accountFor: async () => ({ ...ADA, id: 'grace' }) });
+  expect((await present(unknown, SUBJECT)).status).toBe(400);
+  const nameless = serverWith({ accountFor: async () => ({ ...ADA, id: '' }) });
+  expect((await present(nameless, SUBJECT)).status).toBe(500);
+  expect(logged.join('\n')).toContain(
+    'Host.accountFor returned a person that cannot be stored: The id of a person must not be empty',
+  );
+});
+
+describe('the scopes of an assertion', () => {
+  const details: unknown[] = [];
+  const noting: Host['log'] = {
+    ...log,
+    info: (_, { detail } = {}) => void details.push(detail),
+  };
+  const NOT_ALLOWED = 'The scope is not one that the client may have.';
+  const UNKNOWN =
+    'assertion refused: its scope is not accepted: these scopes are unknown, or not registered ' +
+    'for this client and resource: "notes:old"';
+  const NONE = 'none of the scopes has an effect with this grant';
+
+  // @shows AS-49.4
+  test.each<[string[], object, number, object, unknown[]]>([
+    [['notes:read', 'notes:old'], { scope: undefined }, 200, { scope: 'notes:read' }, []],
+    [
+      ['notes:read', 'notes:old'],
+      { scope: 'notes:old' },
+      400,
+      { error: 'invalid_grant' },
+      [UNKNOWN],
+    ],
+    [
+      ['notes:old'],
+      { scope: undefined },
+      400,
+      { error: 'invalid_scope', error_description: NOT_ALLOWED },
+      [NONE],
+    ],
+  ])(
+    'are those of the client that the server has: %j, %j',
+    async (scopes, claims, status, body, told) => {
+      details.length = 0;
+      const earlier = serverWith({}, database, { 'notes:old': 'Read your old notes' });
+      const registered = { name: 'Assistant', redirectUris: [], scopes, grants: [JWT_BEARER] };
+      const created = await earlier.clients.create(registered);
+      const by = { id: created.client.id, secret: created.secret ?? '' };
+      const server = serverWith({ accountFor: async () => ADA, log: noting });
+      const answer = await present(server, SUBJECT, claims, by);
+      expect([answer.status, await answer.json(), details]).toMatchObject([status, body, told]);
+    },
+  );
 });
 
 // @shows AS-49.6, AS-31.8
@@ -227,6 +313,16 @@ describe('a person without a subject who is erased while access is given', () =>
     );
     expect((await present(giving, SUBJECT)).status).toBe(400);
     await isErased();
+  });
+
+  // @shows AS-31.8, AS-49.6
+  test('gets no access if it is given a second time just after the erasure', async () => {
+    const server = serverWith({ accountFor });
+    const erase = () => server.access.erasePerson(ADA);
+    const again = async () => expect((await present(server, SUBJECT)).status).toBe(200);
+    const giving = serverWith({ accountFor }, after(READ, erase, again));
+    expect((await present(giving, SUBJECT)).status).toBe(400);
+    expect(await rowsAbout(ADA, 'oauth_families')).toBe(1);
   });
 
   // @shows AS-31.8, AS-49.6
