@@ -491,6 +491,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/mcp/src/tools/content-room.test.ts',
       'packages/mcp/src/tools/tool-result.test.ts',
       'packages/mcp/src/tools/tool-questions.test.ts',
+      'packages/mcp/src/tools/tool-call.test.ts',
       'packages/mcp/src/refusal.test.ts',
       'packages/mcp/src/features.test.ts',
       'packages/mcp/src/mcp-server.test.ts',

@@ -1,31 +1,46 @@
-import { expect, test } from 'vitest';
-import { readMessages, type Messages } from './messages.ts';
-import { offeredVersions } from './versions.ts';
+import { describe, expect, test } from 'vitest';
+import { readMessages, type Messages, type TakeMessages } from './messages.ts';
+import { offeredVersions, type OfferedVersions } from './versions.ts';
 
 const BATCHING = '2025-03-26';
 const STATELESS = '2026-07-28';
 const VERSIONS = offeredVersions([STATELESS, BATCHING]);
 
-function read(body: string | ReadableStream, version = BATCHING) {
-  const headers = {
-    Accept: 'application/json, text/event-stream',
-    'Content-Type': 'application/json',
-    'MCP-Protocol-Version': version,
-  };
+const HEADERS = {
+  Accept: 'application/json, text/event-stream',
+  'Content-Type': 'application/json',
+};
+
+function read(
+  body: string | ReadableStream,
+  version: string | null = BATCHING,
+  { headers: more = {}, versions = VERSIONS, take = () => 0 }: Settings = {},
+) {
+  const named = version === null ? {} : { 'MCP-Protocol-Version': version };
+  const headers = { ...HEADERS, ...named, ...more };
   const asked = { method: 'POST', headers, body, duplex: 'half' as const };
-  return readMessages(new Request('https://app.example/mcp', asked), VERSIONS, () => 0);
+  return readMessages(new Request('https://app.example/mcp', asked), versions, take);
+}
+
+interface Settings {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly versions?: OfferedVersions;
+  readonly take?: TakeMessages;
 }
 
 /** Returns the messages of a body that must be accepted. */
-async function accepted(body: string, version?: string): Promise<Messages> {
+async function accepted(body: string, version?: string | null): Promise<Messages> {
   const found = await read(body, version);
   if ('refusal' in found) throw new Error(await found.refusal.text());
   return found.messages;
 }
 
 /** Returns the response to a body that must be refused. */
-async function refused(body: string | ReadableStream) {
-  const found = await read(body);
+async function refused(
+  body: string | ReadableStream,
+  ...more: readonly [(string | null)?, Settings?]
+) {
+  const found = await read(body, ...more);
   if ('messages' in found) throw new Error('The body was accepted');
   return { status: found.refusal.status, ...((await found.refusal.json()) as object) };
 }
@@ -88,4 +103,169 @@ test.each([
 test('a notification of 2026-07-28 cancels no request', async () => {
   const body = message(CANCELLED, { params: { requestId: 5 } });
   expect((await accepted(body, STATELESS)).cancelled).toEqual([]);
+});
+
+describe('before the body is read,', () => {
+  test.each([
+    [{ Accept: 'application/json' }, 406, 'Accept must list both'],
+    [{ Accept: 'text/event-stream' }, 406, 'Accept must list both'],
+    [{ 'Content-Type': 'text/plain' }, 415, 'Content-Type must be application/json.'],
+  ])('the headers %j are refused', async (headers, status, message) => {
+    const found = await refused('no JSON', BATCHING, { headers });
+    const error = { code: -32_000, message: expect.stringContaining(message) as string };
+    expect(found).toMatchObject({ status, error });
+  });
+});
+
+describe('the size of a body', () => {
+  const MIB = 1024 * 1024;
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+  test('is at most 1 MiB', async () => {
+    const rest = ping('').length;
+    expect((await accepted(ping('x'.repeat(MIB - rest)))).requests).toHaveLength(1);
+    expect(await refused(ping('x'.repeat(MIB - rest + 1)))).toMatchObject({
+      status: 413,
+      error: { message: 'The body is larger than 1 MiB.' },
+    });
+  });
+
+  test.each([
+    ['levels', message('ping', { id: 1, params: { x: JSON.parse(nested(200)) as unknown } })],
+    ['values', message('ping', { id: 1, params: { x: Array.from({ length: 10_000 }, () => 1) } })],
+  ])('is limited in %s, and the answer has the id of a new request', async (what, body) => {
+    const error = { code: -32_600, message: expect.stringContaining(what) as string };
+    expect(await refused(body)).toMatchObject({ status: 400, id: null, error });
+    expect(await refused(body, STATELESS)).toMatchObject({ status: 400, id: 1, error });
+    const versions = offeredVersions([BATCHING]);
+    expect(await refused(body, STATELESS, { versions })).toMatchObject({ id: null, error });
+  });
+});
+
+describe('a caller with too many messages', () => {
+  const waiting = (milliseconds: number) => ({ take: () => milliseconds });
+
+  test('must wait, rounded up to a second', async () => {
+    for (const [milliseconds, seconds] of [
+      [1, '1'],
+      [1000, '1'],
+      [1001, '2'],
+    ] as const) {
+      const found = await read(ping(''), BATCHING, waiting(milliseconds));
+      const refusal = 'refusal' in found ? found.refusal : null;
+      expect([refusal?.status, refusal?.headers.get('retry-after')]).toEqual([429, seconds]);
+    }
+    const message = 'Too many messages: try again later.';
+    expect(await refused(ping(''), BATCHING, waiting(1))).toEqual({
+      status: 429,
+      jsonrpc: '2.0',
+      id: null,
+      error: { code: -32_000, message },
+    });
+    expect(await refused(ping(''), STATELESS, waiting(1))).toEqual({
+      status: 429,
+      jsonrpc: '2.0',
+      id: 1,
+      error: { code: 429, message },
+    });
+    expect(await refused('no JSON', STATELESS, waiting(1))).toMatchObject({
+      status: 429,
+      id: null,
+    });
+  });
+
+  test.each([
+    [ping(''), 1],
+    ['no JSON', 1],
+    ['[]', 1],
+    [`[${ping('')}]`, 1],
+    [`[${ping('')},1,2]`, 3],
+  ])('sent %s, which counts as %d', async (body, count) => {
+    const counted: number[] = [];
+    await read(body, BATCHING, { take: (messages) => counted.push(messages) - 1 });
+    expect(counted).toEqual([count]);
+  });
+});
+
+describe('a batch', () => {
+  const pings = (count: number) =>
+    `[${Array.from({ length: count }, (_, id) => message('ping', { id })).join(',')}]`;
+  const ONLY = 'Batches are only for the protocol version 2025-03-26.';
+
+  test('is a list of at most 100 messages', async () => {
+    expect(await accepted(pings(100))).toMatchObject({ isBatch: true, metadata: null });
+    expect((await accepted(pings(1), null)).requests).toHaveLength(1);
+    expect(await accepted(ping(''))).toMatchObject({ isBatch: false });
+    expect(await refused(pings(101))).toMatchObject({
+      status: 400,
+      error: {
+        code: -32_600,
+        message: 'Invalid Request: Batch must not exceed 100 messages',
+      },
+    });
+  });
+
+  test('is not empty, and only in 2025-03-26', async () => {
+    const error = { code: -32_600, message: ONLY };
+    expect(await refused('[]')).toMatchObject({ status: 400, error });
+    expect(await refused(pings(1), '2025-11-25')).toMatchObject({ status: 400, error });
+  });
+
+  test('cannot cancel a request, whatever else it contains', async () => {
+    const body = `[${ping('')},${message('notifications/cancelled')}]`;
+    expect(await refused(body)).toMatchObject({ error: { message: CANCELS } });
+  });
+
+  test('has no id twice, but the same number as a string', async () => {
+    const [one, text] = [message('ping', { id: 1 }), message('ping', { id: '1' })];
+    expect((await accepted(`[${one},${text}]`)).requests).toHaveLength(2);
+    expect(await refused(`[${one},${one}]`)).toMatchObject({
+      status: 400,
+      error: { code: -32_600, message: 'Two requests of a batch have the same id.' },
+    });
+  });
+});
+
+describe('a body with initialize', () => {
+  const params = {
+    protocolVersion: BATCHING,
+    capabilities: {},
+    clientInfo: { name: 'a', version: '1' },
+  };
+  const hello = (more: object = {}) =>
+    message('initialize', { id: 2, params: { ...params, ...more } });
+
+  test('is recognized, also with other messages, if its parameters are valid', async () => {
+    expect((await accepted(hello())).initializes).toBe(true);
+    expect((await accepted(`[${hello()},${message('initialize', { id: 3 })}]`)).initializes).toBe(
+      true,
+    );
+    for (const body of [ping(''), hello({ clientInfo: 1 })])
+      expect((await accepted(body)).initializes).toBe(false);
+  });
+
+  test('says only a little about the client', async () => {
+    const experimental = Object.fromEntries(
+      Array.from({ length: 2000 }, (_, index) => [`x${index}`, {}]),
+    );
+    const large = hello({ capabilities: { experimental } });
+    expect(await refused(large)).toMatchObject({
+      status: 400,
+      id: null,
+      error: {
+        code: -32_602,
+        message: expect.stringContaining('What the client says of itself is more than') as string,
+      },
+    });
+    const other = message('ping', { id: 1, params: { experimental } });
+    expect((await accepted(other)).requests).toHaveLength(1);
+  });
+});
+
+test('a request of 2026-07-28 has metadata, and a wrong one is refused', async () => {
+  expect((await accepted(message(CANCELLED), STATELESS)).metadata).toEqual({ capabilities: {} });
+  expect(await refused(ping(''), STATELESS)).toMatchObject({ status: 400, id: 1 });
+  const versions = offeredVersions([BATCHING]);
+  const older = await read(ping(''), STATELESS, { versions });
+  expect(older).toMatchObject({ messages: { metadata: null } });
 });

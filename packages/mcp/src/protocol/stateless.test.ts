@@ -83,6 +83,47 @@ describe('the headers of a request of 2026-07-28', () => {
   });
 });
 
+describe('the metadata of a request of 2026-07-28', () => {
+  const VERSION = 'io.modelcontextprotocol/protocolVersion';
+  const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+  const CLIENT = 'io.modelcontextprotocol/clientInfo';
+  const lacks = (key: string) => ({
+    status: 400,
+    code: -32_602,
+    message: `The request has no _meta as in ${NEW}: ${key}`,
+  });
+
+  test.each<[object, string]>([
+    [{ [VERSION]: undefined }, VERSION],
+    [{ [VERSION]: 7 }, VERSION],
+    [{ [CAPABILITIES]: undefined }, CAPABILITIES],
+    [{ [CAPABILITIES]: 'all' }, CAPABILITIES],
+    [{ [CLIENT]: 'me' }, CLIENT],
+    [{ [CLIENT]: { name: 'a' } }, CLIENT],
+  ])('%j has no good %s', async (changes, key) => {
+    const _meta = JSON.parse(JSON.stringify({ ...META, ...changes })) as object;
+    expect(await read(request('ping', { _meta }), named('ping'))).toEqual(lacks(key));
+  });
+
+  test('can name the client, and be that of initialize', async () => {
+    const _meta = { ...META, [CLIENT]: { name: 'a', version: '1' } };
+    for (const method of ['ping', 'initialize'])
+      expect(await read(request(method, { _meta }), named(method))).toEqual({
+        capabilities: { roots: {} },
+      });
+  });
+
+  test('and its header must have a version that the endpoint supports', async () => {
+    for (const version of ['2027-01-01', '2025-11-25']) {
+      const _meta = { ...META, [VERSION]: version };
+      const headers = { ...named('ping'), 'MCP-Protocol-Version': version };
+      expect(await read(request('ping', { _meta }), headers)).toEqual(unsupported(version));
+    }
+    const later = { ...named('ping'), 'MCP-Protocol-Version': '2027-01-01' };
+    expect(await read(request('ping', { _meta: {} }), later)).toEqual(unsupported('2027-01-01'));
+  });
+});
+
 describe('a batch', () => {
   const old = { jsonrpc: '2.0', id: 1, method: 'ping' };
   const message = 'Requests of protocol version 2026-07-28 cannot be sent in a batch.';

@@ -307,7 +307,7 @@ describe('removing a link', () => {
       await authorize({ subject: 'other' }),
     ];
     await access.unlink(SUBJECT, { by: 'console' });
-    expect(await living()).toEqual(others);
+    expect(await living()).toEqual(others.toSorted());
     expect(events).toEqual([
       { type: 'subject_unlinked', issuer: IDP, tenant: null, person: ADA, by: 'console' },
       {
