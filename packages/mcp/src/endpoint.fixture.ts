@@ -6,7 +6,7 @@ export const ISSUER = 'https://shop.example/base';
 export const MAIN = `${ISSUER}/mcp`;
 export const OTHER = `${ISSUER}/kitchen/mcp`;
 
-export interface Given {
+export interface GivenEndpoint {
   readonly mcp?: object;
   readonly path?: string;
   readonly server?: object;
@@ -23,7 +23,7 @@ export function given({
   server = {},
   offers = ['mcp:tools'],
   serverOffers = offers,
-}: Given) {
+}: GivenEndpoint) {
   const told: unknown[] = [];
   const tell =
     (kind: string) =>

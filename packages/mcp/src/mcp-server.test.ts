@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { mcpConfiguration } from './configuration.ts';
 import { McpContext } from './context.ts';
-import { given, ISSUER, MAIN, OTHER, WITH_OTHER, type Given } from './endpoint.fixture.ts';
+import { given, ISSUER, MAIN, OTHER, WITH_OTHER, type GivenEndpoint } from './endpoint.fixture.ts';
 import { createMcpServer } from './mcp-server.ts';
 import { refusal } from './refusal.ts';
 
-const contextOf = (values: Given = {}) => new McpContext(given(values).options);
+const contextOf = (values: GivenEndpoint = {}) => new McpContext(given(values).options);
 
 describe('what the parts of an endpoint share', () => {
   test('is read from the server, unless the endpoint has other settings', () => {
@@ -115,7 +115,7 @@ describe('an endpoint that fails', () => {
 
 describe('the line in the log about a refusal', () => {
   const request = new Request(MAIN, { headers: { 'X-Request-Id': 'r1' } });
-  const linesOf = (values: Given, response: Response, client: string | null = 'c1') => {
+  const linesOf = (values: GivenEndpoint, response: Response, client: string | null = 'c1') => {
     const { options, told } = given(values);
     new McpContext(options).logRefusal('mcp_server_rpc', request, response, client);
     return told;
@@ -160,7 +160,7 @@ describe('the line in the log about a refusal', () => {
 });
 
 describe('a created endpoint', () => {
-  const documentOf = async (values: Given) => {
+  const documentOf = async (values: GivenEndpoint) => {
     const { endpoints } = createMcpServer(given(values).options);
     const found = endpoints.find(({ name }) => name.startsWith('mcp_server_resource_metadata'));
     const answer = await found?.handle(new Request(MAIN));
@@ -178,14 +178,15 @@ describe('a created endpoint', () => {
   test('has its members from its options', () => {
     const { options } = given({});
     const { tools, config } = options;
-    tools.register({
+    const orders = {
       name: () => 'orders',
       description: () => 'Lists orders',
       inputSchema: () => ({ type: 'object' }),
       personal: true,
       scope: () => 'mcp:tools',
       handle: () => '',
-    });
+    };
+    tools.register(orders);
     const endpoint = createMcpServer(options);
     expect(endpoint).toMatchObject({ resource: MAIN, path: '/mcp', config });
     expect(endpoint.tools).toBe(tools);
@@ -280,7 +281,7 @@ describe('a created endpoint', () => {
     ]);
   });
 
-  test.each<readonly [Given, object]>([
+  test.each<readonly [GivenEndpoint, object]>([
     [{}, { metadata: DOCUMENT }],
     [{ mcp: { oauth: { challenge: true } } }, { metadata: DOCUMENT, stepUp: true }],
     [

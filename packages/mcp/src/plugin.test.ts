@@ -1,7 +1,7 @@
 import type { Application, AuthorizationServer, ConfigMap } from 'portico';
 import { describe, expect, test } from 'vitest';
 import { mcpConfiguration } from './configuration.ts';
-import { given, MAIN, OTHER, type Given } from './endpoint.fixture.ts';
+import { given, MAIN, OTHER, type GivenEndpoint } from './endpoint.fixture.ts';
 import { resource } from './features/resources/index.ts';
 import type { McpServer } from './mcp-endpoint.ts';
 import { mcp, mcpServerOf, tool } from './plugin.ts';
@@ -168,7 +168,7 @@ describe('an endpoint', () => {
 
 describe('an application that starts', () => {
   /** An application with an authorization server, whose MCP endpoints are created. */
-  async function started({ mcp: section = {}, ...values }: Given = {}) {
+  async function started({ mcp: section = {}, ...values }: GivenEndpoint = {}) {
     const { server, log } = given(values).options;
     const routes: ReturnType<typeof expect.anything>[] = [];
     const application = {
@@ -179,7 +179,7 @@ describe('an application that starts', () => {
     } as unknown as Application;
     const plugin = mcp();
     await plugin.register?.(application);
-    const register = async (each: () => void) => plugin.around?.(application, each);
+    const register = async (each: () => void) => plugin.around?.(application, async () => each());
     return { application, routes, register };
   }
   const plain = (values: readonly unknown[]) => JSON.parse(JSON.stringify(values)) as unknown;
@@ -218,7 +218,7 @@ describe('an application that starts', () => {
       expect(mcpServerOf(application, path).tools.all()).toHaveLength(1);
   });
 
-  test.each<readonly [Given, string]>([
+  test.each<readonly [GivenEndpoint, string]>([
     [{}, 'oauth_server:scopes'],
     [{ server: RESOURCES }, 'oauth_server:scopes'],
     [
@@ -233,7 +233,7 @@ describe('an application that starts', () => {
     });
   });
 
-  test.each<Given>([
+  test.each<GivenEndpoint>([
     { serverOffers: ['orders'] },
     { server: RESOURCES, offers: ['mcp:tools', 'orders'], serverOffers: [] },
   ])('starts if the scope of each tool is offered: %j', async (values) => {
