@@ -226,7 +226,7 @@ test('a host receives only the issuer, its tenant and the subject', async () => 
 // @shows AS-49.4
 test('an assertion can be used after the reason of its refusal has ended', async () => {
   const server = serverWith({ accountFor: async () => ADA });
-  const same = { jti: 'same' };
+  const same = { jti: `same ${(assertions += 1)}` };
   await server.organizationAccess?.end(ADA, client.id);
   expect((await present(server, SUBJECT, same)).status).toBe(400);
   await server.organizationAccess?.allow({ person: ADA, clientId: client.id });

@@ -1,5 +1,6 @@
 import type { Log } from '@portico/sql';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { configurationWith, createAuthorizationServer, openDatabase } from 'portico';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { mcpConfiguration } from '../configuration.ts';
 import type { McpContext } from '../context.ts';
 import { ContentRoom } from './content-room.ts';
@@ -24,10 +25,14 @@ async function call(
     params = {},
     signal = new AbortController().signal,
     notify,
+    config: settings = {},
+    server = {},
   }: {
     readonly params?: Arguments;
     readonly signal?: AbortSignal;
     readonly notify?: (text: string) => void;
+    readonly config?: object;
+    readonly server?: object;
   } = {},
 ) {
   const [logged, notified]: unknown[][] = [[], []];
@@ -41,8 +46,8 @@ async function call(
   });
   const tool = tools.find('echo');
   if (tool === null) throw new Error('The tool is not registered');
-  const config = mcpConfiguration.parse({});
-  const context = { config, log: log as unknown as Log } as unknown as McpContext;
+  const config = mcpConfiguration.parse(settings);
+  const context = { config, server, log: log as unknown as Log } as unknown as McpContext;
   const caller = {
     signal,
     notify: notify ?? ((text: string) => void notified?.push(JSON.parse(text))),
@@ -121,6 +126,61 @@ describe('a tool', () => {
     const gone = await call(() => new Promise(() => {}), { signal: AbortSignal.abort() });
     expect([gone.result, gone.logged]).toEqual([failed('The call was cancelled.'), []]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('mcp:audit', () => {
+  const database = openDatabase('sqlite::memory:', { directory: '/' });
+  afterAll(() => database.close());
+  /** Calls the tool in a request without a token, and returns the event. */
+  async function eventOf(handle: () => unknown) {
+    const server = createAuthorizationServer({
+      publicUrl: 'https://shop.example',
+      config: configurationWith([]).parse({ name: 'Shop', scopes: { orders: 'See your orders' } }),
+      host: {
+        signedIn: async () => null,
+        loadAccount: async () => null,
+        holdsPermission: async () => false,
+        loginUrl: '/sign-in',
+        passwordHasher: { hash: async () => '', verify: async () => false },
+      },
+      database,
+    });
+    const events: unknown[] = [];
+    const audit = async (event: unknown) => void events.push(event);
+    await server.withToken(new Request('https://shop.example'), async () => {
+      await call(handle, { config: { audit: true }, server: { audit } });
+      return new Response();
+    });
+    expect(events).toHaveLength(1);
+    return events[0] as { readonly duration: number };
+  }
+  const event = (outcome: string) => ({
+    type: 'tool_called',
+    tool: 'echo',
+    clientId: '',
+    person: null,
+    outcome,
+    duration: expect.any(Number) as number,
+  });
+
+  test('emits an event for each call, with its outcome and how long it took', async () => {
+    const began = performance.now();
+    const { duration } = await eventOf(() => 'done');
+    expect(duration).toBeLessThanOrEqual(Math.ceil(performance.now() - began));
+    expect(await eventOf(() => 'done')).toEqual(event('succeeded'));
+    const failing = () => {
+      throw new ToolError('Not today.');
+    };
+    expect(await eventOf(failing)).toEqual(event('failed'));
+    const question = ask({ page: { message: 'Look.', url: 'https://shop.example/' } });
+    expect(await eventOf(() => question)).toEqual(event('asked'));
+  });
+
+  test('is off by default', async () => {
+    const audit = vi.fn<() => Promise<void>>();
+    await call(() => 'done', { server: { audit } });
+    expect(audit).not.toHaveBeenCalled();
   });
 });
 
