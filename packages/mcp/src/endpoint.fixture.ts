@@ -1,4 +1,9 @@
-import type { AuthorizationServer } from 'portico';
+import {
+  configurationWith,
+  createAuthorizationServer,
+  openDatabase,
+  type AuthorizationServer,
+} from 'portico';
 import { mcpConfiguration } from './configuration.ts';
 import { createToolRegistry } from './tools/tools.ts';
 
@@ -72,3 +77,30 @@ export function given({
 }
 
 export const WITH_OTHER = { path: '/kitchen/mcp', server: { resources: [{ resource: OTHER }] } };
+
+/** Runs the work in a request without a token, so that `token()` can be called. */
+export async function withoutToken<T>(work: () => Promise<T>): Promise<T> {
+  const database = openDatabase('sqlite::memory:', { directory: '/' });
+  const server = createAuthorizationServer({
+    publicUrl: 'https://shop.example',
+    config: configurationWith([]).parse({ name: 'Shop', scopes: { orders: 'See your orders' } }),
+    host: {
+      signedIn: async () => null,
+      loadAccount: async () => null,
+      holdsPermission: async () => false,
+      loginUrl: '/sign-in',
+      passwordHasher: { hash: async () => '', verify: async () => false },
+    },
+    database,
+  });
+  const done = Promise.withResolvers<T>();
+  try {
+    await server.withToken(new Request('https://shop.example'), async () => {
+      done.resolve(await work());
+      return new Response();
+    });
+    return await done.promise;
+  } finally {
+    await database.close();
+  }
+}

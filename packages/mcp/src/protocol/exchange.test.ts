@@ -1,10 +1,13 @@
 import { getEventListeners } from 'node:events';
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { McpContext } from '../context.ts';
 import { Contributions } from '../contributions.ts';
-import { given, MAIN } from '../endpoint.fixture.ts';
+import { given, MAIN, withoutToken } from '../endpoint.fixture.ts';
+import type { ResourceRegistry } from '../features/resources/resources.ts';
+import { FEATURES } from '../features.ts';
 import { getRefusal } from '../refusal.ts';
+import type { ToolInterface } from '../tools/tools.ts';
 import { Exchange } from './exchange.ts';
 import type { Messages } from './messages.ts';
 
@@ -12,10 +15,31 @@ const NEW = '2026-07-28';
 const LATEST = '2025-11-25';
 const BATCHING = '2025-03-26';
 
-function exchangeOf({ streaming = false, versions = [NEW, LATEST, BATCHING] } = {}) {
+interface Settings {
+  readonly streaming?: boolean;
+  readonly versions?: readonly string[];
+  /** What the tool `work` does. */
+  readonly handle?: ToolInterface['handle'];
+}
+
+function exchangeOf({
+  streaming = false,
+  versions = [NEW, LATEST, BATCHING],
+  handle,
+}: Settings = {}) {
   const mcp = { transport: { streaming }, protocol_versions: versions };
   const context = new McpContext(given({ mcp }).options);
-  return new Exchange(context, new Contributions(context, []));
+  const contributions = new Contributions(context, FEATURES);
+  if (handle !== undefined)
+    context.tools.register({
+      name: () => 'work',
+      description: () => 'Works',
+      inputSchema: () => ({ type: 'object' }),
+      handle,
+    });
+  const registry = contributions.registries.get('resources') as ResourceRegistry;
+  registry.register({ uri: () => 'a:b', name: () => 'B', read: () => 'text' });
+  return new Exchange(context, contributions);
 }
 const bodyWith = (requests: readonly JSONRPCRequest[], more: Partial<Messages>): Messages => ({
   requests,
@@ -31,7 +55,7 @@ function headersWith(version: string | null) {
 }
 
 /** Returns a function that sends messages to an endpoint with these settings. */
-function started(settings?: Parameters<typeof exchangeOf>[0]) {
+function started(settings?: Settings) {
   const exchange = exchangeOf(settings);
   return (
     requests: readonly JSONRPCRequest[],
@@ -157,6 +181,143 @@ describe('an answer as a stream', () => {
       expect(await (await asked).text()).toBe('');
     }
   });
+});
+
+describe('a tool call', () => {
+  const MIB = 1024 * 1024;
+  const params = { name: 'work', arguments: {}, _meta: { progressToken: 'p' } };
+  const calling = { ...request(1, 'tools/call'), params };
+  const progressed = (progress: object) => ({
+    jsonrpc: '2.0',
+    method: 'notifications/progress',
+    params: { progressToken: 'p', ...progress },
+  });
+  const DONE = { id: 1, result: { content: [{ type: 'text', text: 'done' }] } };
+  /** Calls the tool. The work gets the response. */
+  const asking = (
+    settings: Settings,
+    more: Partial<Messages>,
+    work: (response: Response) => Promise<unknown>,
+    signal?: AbortSignal,
+  ) =>
+    withoutToken(async () =>
+      work(await started(settings)([calling], more, versionFor(more), signal)),
+    );
+
+  test.each([[{}], [OF_NEW]])('sends its progress only as a stream: %j', async (more) => {
+    const handle: ToolInterface['handle'] = async (_, { progress }) => {
+      await progress(1);
+      await progress(2);
+      return 'done';
+    };
+    await asking({ handle, streaming: true }, more, async (response) => {
+      expect(await eventsOf(response)).toMatchObject([
+        progressed({ progress: 1 }),
+        progressed({ progress: 2 }),
+        DONE,
+      ]);
+    });
+    await asking({ handle }, more, async (response) => {
+      expect(await response.json()).toMatchObject(DONE);
+    });
+  });
+
+  test.each([[{}], [OF_NEW]])('opens its stream with the first progress: %j', async (more) => {
+    const ending = Promise.withResolvers<string>();
+    const handle: ToolInterface['handle'] = async (_, { progress }) => {
+      await progress(1);
+      return ending.promise;
+    };
+    await asking({ handle, streaming: true }, more, async (response) => {
+      ending.resolve('done');
+      expect(await eventsOf(response)).toMatchObject([progressed({ progress: 1 }), DONE]);
+    });
+  });
+
+  test.each([
+    [{}, 'closes the stream'],
+    [OF_NEW, 'closes the stream'],
+    [{}, 'ends the request'],
+    [OF_NEW, 'ends the request'],
+  ])('is aborted if the caller of %j %s', async (more, how) => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    onTestFinished(() => void process.off('unhandledRejection', note));
+    const [aborted, ended] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+    const handle: ToolInterface['handle'] = async (_, { progress, signal }) => {
+      signal.addEventListener('abort', () => aborted.resolve('aborted'));
+      await progress(1);
+      await aborted.promise;
+      setImmediate(() => ended.resolve());
+      return 'done';
+    };
+    const leaving = new AbortController();
+    const leave = async (response: Response) => {
+      if (how === 'closes the stream') await response.body?.cancel();
+      else leaving.abort();
+      expect(await aborted.promise).toBe('aborted');
+      await ended.promise;
+    };
+    await asking({ handle, streaming: true }, more, leave, leaving.signal);
+    expect(unhandled).toEqual([]);
+  });
+
+  test.each([[{}], [OF_NEW]])('keeps its connection open: %j', async (more) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const ending = Promise.withResolvers<string>();
+    const handle: ToolInterface['handle'] = async (_, { progress }) => {
+      await progress(1);
+      return ending.promise;
+    };
+    await asking({ handle, streaming: true }, more, async (response) => {
+      vi.advanceTimersByTime(30_000);
+      ending.resolve('done');
+      const [, ...others] = (await response.text()).split('\n\n');
+      expect(others.slice(0, 2)).toEqual([': keepalive', ': keepalive']);
+      expect(vi.getTimerCount()).toBe(0);
+    });
+    const again = started({ handle, streaming: true });
+    await withoutToken(async () => {
+      await (await again([calling], more, versionFor(more))).body?.cancel();
+    });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('discards progress while 1 MiB waits for the caller', async () => {
+    const event = (message: string) =>
+      `event: message\ndata: ${JSON.stringify(progressed({ progress: 1, message }))}\n\n`;
+    for (const [size, sent] of [
+      [MIB, 1],
+      [MIB - 1, 2],
+    ] as const) {
+      const message = 'x'.repeat(size - event('').length);
+      const isSent = Promise.withResolvers<void>();
+      const handle: ToolInterface['handle'] = async (_, { progress }) => {
+        await progress(1, undefined, message);
+        await progress(2);
+        await progress(3);
+        isSent.resolve();
+        return 'done';
+      };
+      await asking({ handle, streaming: true }, {}, async (response) => {
+        await isSent.promise;
+        expect(await eventsOf(response)).toHaveLength(sent + 1);
+      });
+    }
+  });
+});
+
+test('a resource that is read as 2026-07-28 has the members of this version', async () => {
+  const reading = { ...request(1, 'resources/read'), params: { uri: 'a:b' } };
+  for (const streaming of [true, false]) {
+    const answer = await started({ streaming })([reading], OF_NEW, NEW);
+    const text = (await answer.text()).replace('event: message\ndata: ', '');
+    expect(JSON.parse(text)).toMatchObject({
+      result: { contents: [{ uri: 'a:b', text: 'text' }], cacheScope: 'private', ttlMs: 0 },
+    });
+  }
 });
 
 describe('the version of a request', () => {

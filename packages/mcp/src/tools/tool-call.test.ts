@@ -1,8 +1,8 @@
 import type { Log } from '@portico/sql';
-import { configurationWith, createAuthorizationServer, openDatabase } from 'portico';
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { mcpConfiguration } from '../configuration.ts';
 import type { McpContext } from '../context.ts';
+import { withoutToken } from '../endpoint.fixture.ts';
 import { ContentRoom } from './content-room.ts';
 import type { Round } from './rounds.ts';
 import { ToolCalls } from './tool-call.ts';
@@ -130,28 +130,11 @@ describe('a tool', () => {
 });
 
 describe('mcp:audit', () => {
-  const database = openDatabase('sqlite::memory:', { directory: '/' });
-  afterAll(() => database.close());
   /** Calls the tool in a request without a token, and returns the event. */
   async function eventOf(handle: () => unknown) {
-    const server = createAuthorizationServer({
-      publicUrl: 'https://shop.example',
-      config: configurationWith([]).parse({ name: 'Shop', scopes: { orders: 'See your orders' } }),
-      host: {
-        signedIn: async () => null,
-        loadAccount: async () => null,
-        holdsPermission: async () => false,
-        loginUrl: '/sign-in',
-        passwordHasher: { hash: async () => '', verify: async () => false },
-      },
-      database,
-    });
     const events: unknown[] = [];
     const audit = async (event: unknown) => void events.push(event);
-    await server.withToken(new Request('https://shop.example'), async () => {
-      await call(handle, { config: { audit: true }, server: { audit } });
-      return new Response();
-    });
+    await withoutToken(() => call(handle, { config: { audit: true }, server: { audit } }));
     expect(events).toHaveLength(1);
     return events[0] as { readonly duration: number };
   }
