@@ -15,6 +15,7 @@ import {
 } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { signed } from './support/assertions.ts';
+import { newDpopKey, tokenProof } from './support/dpop.ts';
 import { createHostLog } from './support/host-log.ts';
 import {
   IDP,
@@ -78,12 +79,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function config(scopes: Readonly<Record<string, string>> = {}) {
+function config(scopes: Readonly<Record<string, string>> = {}, more: object = {}) {
   return configurationWith([]).parse({
     name: 'Notes',
     scopes: { 'notes:read': 'Read your notes', ...scopes },
     key_path: path.join(folder, 'keys'),
     ...idp.config.oauth_server,
+    ...more,
   });
 }
 
@@ -91,9 +93,10 @@ function serverWith(
   more: Partial<Host>,
   on: OpenedDatabase = database,
   scopes?: Readonly<Record<string, string>>,
+  settings?: object,
 ): AuthorizationServer {
   const host = { ...lenient, ...more };
-  const options = { publicUrl: ISSUER, config: config(scopes), host, database: on };
+  const options = { publicUrl: ISSUER, config: config(scopes, settings), host, database: on };
   return createAuthorizationServer(options);
 }
 
@@ -131,6 +134,7 @@ async function present(
   subject: string,
   changes: object = {},
   by = client,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const endpoint = server.endpoints.find(({ name }) => name === 'oauth_server_token');
   if (endpoint === undefined) throw new Error('There is no token endpoint');
@@ -152,7 +156,7 @@ async function present(
     client_secret: by.secret,
     assertion: signed(idp.key, jagHeader(idp.key), claims),
   });
-  return endpoint.handle(new Request(`${ISSUER}/oauth/token`, { method: 'POST', body }));
+  return endpoint.handle(new Request(`${ISSUER}/oauth/token`, { method: 'POST', headers, body }));
 }
 
 /** The status with which an API answers this token. */
@@ -232,6 +236,35 @@ test('an assertion can be used after the reason of its refusal has ended', async
   await server.organizationAccess?.allow({ person: ADA, clientId: client.id });
   expect((await present(server, SUBJECT, same)).status).toBe(200);
   expect((await present(server, SUBJECT, same)).status).toBe(400);
+});
+
+// @shows AS-49.8
+test('a proof that was used before gives no token', async () => {
+  const host = { accountFor: async () => ADA };
+  const server = serverWith(host, database, {}, { dpop: 'accept' });
+  const headers = { DPoP: tokenProof(newDpopKey(), server.issuer, Date.now()) };
+  const statusOfProof = async () => {
+    const { status } = await present(server, SUBJECT, {}, client, headers);
+    return status;
+  };
+  expect([await statusOfProof(), await statusOfProof()]).toEqual([200, 400]);
+});
+
+// @shows AS-49.3
+test('an assertion must name a resource of the server, if there is no default one', async () => {
+  const resource = `${ISSUER}/api`;
+  const host = { accountFor: async () => ADA };
+  const resources = { [resource]: { scopes: ['notes:read'] } };
+  const server = serverWith(host, database, {}, { resources });
+  for (const [claims, status, error] of [
+    [{ resource }, 200, undefined],
+    [{ resource: `${ISSUER}/other` }, 400, 'invalid_grant'],
+    [{}, 400, 'invalid_grant'],
+  ] as const) {
+    const answer = await present(server, SUBJECT, claims);
+    const { error: told } = (await answer.json()) as { readonly error?: string };
+    expect([answer.status, told]).toEqual([status, error]);
+  }
 });
 
 // @shows AS-49.4
