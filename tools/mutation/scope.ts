@@ -480,6 +480,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/mcp/src/protocol/stateless.test.ts',
       'packages/mcp/src/protocol/protocol.test.ts',
       'packages/mcp/src/protocol/exchange.test.ts',
+      'packages/mcp/src/protocol/running-calls.test.ts',
       'packages/mcp/src/tools/json-schema.test.ts',
       'packages/mcp/src/tools/unique-items.test.ts',
       'packages/mcp/src/tools/time-limit.test.ts',

@@ -1,9 +1,13 @@
 import {
   configurationWith,
   createAuthorizationServer,
+  migrate,
+  migrationsWith,
   openDatabase,
   type AuthorizationServer,
+  type Host,
 } from 'portico';
+import { storeToken } from '../../../test/support/stored-token.ts';
 import { mcpConfiguration } from './configuration.ts';
 import { createToolRegistry } from './tools/tools.ts';
 
@@ -78,29 +82,61 @@ export function given({
 
 export const WITH_OTHER = { path: '/kitchen/mcp', server: { resources: [{ resource: OTHER }] } };
 
-/** Runs the work in a request without a token, so that `token()` can be called. */
-export async function withoutToken<T>(work: () => Promise<T>): Promise<T> {
+const HOST: Host = {
+  signedIn: async () => null,
+  loadAccount: async (reference) => ({
+    reference,
+    isActive: () => true,
+    getProfile: () => ({ name: 'Ada' }),
+  }),
+  holdsPermission: async () => true,
+  loginUrl: '/sign-in',
+  passwordHasher: { hash: async () => '', verify: async () => false },
+};
+
+/** Opens a server with an empty database. It runs work in requests, so that `token()` works. */
+function openServer() {
   const database = openDatabase('sqlite::memory:', { directory: '/' });
-  const server = createAuthorizationServer({
-    publicUrl: 'https://shop.example',
-    config: configurationWith([]).parse({ name: 'Shop', scopes: { orders: 'See your orders' } }),
-    host: {
-      signedIn: async () => null,
-      loadAccount: async () => null,
-      holdsPermission: async () => false,
-      loginUrl: '/sign-in',
-      passwordHasher: { hash: async () => '', verify: async () => false },
-    },
-    database,
-  });
-  const done = Promise.withResolvers<T>();
-  try {
-    await server.withToken(new Request('https://shop.example'), async () => {
+  const scopes = { orders: 'See your orders' };
+  const config = configurationWith([]).parse({ name: 'Shop', scopes });
+  const publicUrl = 'https://shop.example';
+  const server = createAuthorizationServer({ publicUrl, config, host: HOST, database });
+  async function run<T>(
+    headers: Readonly<Record<string, string>>,
+    work: () => T | Promise<T>,
+  ): Promise<T> {
+    const done = Promise.withResolvers<T>();
+    await server.withToken(new Request(publicUrl, { headers }), async () => {
       done.resolve(await work());
       return new Response();
     });
-    return await done.promise;
+    return done.promise;
+  }
+  return { database, config, run };
+}
+
+/** Runs the work in a request without a token. */
+export async function withoutToken<T>(work: () => Promise<T>): Promise<T> {
+  const { database, run } = openServer();
+  try {
+    return await run({}, work);
   } finally {
     await database.close();
   }
+}
+
+/** Runs work in requests with the tokens of two authorizations of one person. */
+export async function openTokens() {
+  const { database, config, run } = openServer();
+  await migrate(database, migrationsWith(config));
+  const person = { provider: 'users', id: '1' };
+  const tokens = [
+    await storeToken(database, person, ['orders']),
+    await storeToken(database, person, ['orders']),
+  ] as const;
+  return {
+    withToken: <T>(index: 0 | 1, work: () => T | Promise<T>) =>
+      run({ Authorization: `Bearer ${tokens[index]}` }, work),
+    close: () => database.close(),
+  };
 }

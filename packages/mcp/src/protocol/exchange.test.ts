@@ -3,7 +3,7 @@ import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { McpContext } from '../context.ts';
 import { Contributions } from '../contributions.ts';
-import { given, MAIN, withoutToken } from '../endpoint.fixture.ts';
+import { given, MAIN, openTokens, withoutToken } from '../endpoint.fixture.ts';
 import type { ResourceRegistry } from '../features/resources/resources.ts';
 import { FEATURES } from '../features.ts';
 import { getRefusal } from '../refusal.ts';
@@ -307,6 +307,33 @@ describe('a tool call', () => {
       });
     }
   });
+});
+
+describe('notifications/cancelled', () => {
+  test.each([true, false])(
+    'ends the call of the same authorization (stream: %s)',
+    async (streaming) => {
+      const tokens = await openTokens();
+      onTestFinished(() => tokens.close());
+      const begun = Promise.withResolvers<AbortSignal>();
+      const handle: ToolInterface['handle'] = (_, { signal }) => {
+        begun.resolve(signal);
+        return new Promise(() => {});
+      };
+      const ask = started({ handle, streaming });
+      const params = { name: 'work', arguments: {} };
+      const answer = tokens.withToken(0, async () =>
+        (await ask([{ ...request(1, 'tools/call'), params }])).text(),
+      );
+      const signal = await begun.promise;
+      const cancel = () => ask([], { cancelled: [1] });
+      await tokens.withToken(1, cancel);
+      expect(signal.aborted).toBe(false);
+      expect((await tokens.withToken(0, cancel)).status).toBe(202);
+      expect(signal.aborted).toBe(true);
+      expect(await answer).toContain('The call was cancelled.');
+    },
+  );
 });
 
 test('a resource that is read as 2026-07-28 has the members of this version', async () => {
