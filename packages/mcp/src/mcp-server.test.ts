@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { mcpConfiguration } from './configuration.ts';
 import { McpContext } from './context.ts';
-import { given, ISSUER, MAIN, OTHER, WITH_OTHER, type GivenEndpoint } from './endpoint.fixture.ts';
+import {
+  given,
+  ISSUER,
+  MAIN,
+  OTHER,
+  WITH_OTHER,
+  type GivenEndpoint,
+} from '../../../test/support/mcp-endpoint.ts';
 import { createMcpServer } from './mcp-server.ts';
 import { refusal } from './refusal.ts';
 

@@ -1,7 +1,7 @@
 import type { Application, AuthorizationServer, ConfigMap } from 'portico';
 import { describe, expect, test } from 'vitest';
 import { mcpConfiguration } from './configuration.ts';
-import { given, MAIN, OTHER, type GivenEndpoint } from './endpoint.fixture.ts';
+import { given, MAIN, OTHER, type GivenEndpoint } from '../../../test/support/mcp-endpoint.ts';
 import { resource } from './features/resources/index.ts';
 import type { McpServer } from './mcp-endpoint.ts';
 import { mcp, mcpServerOf, tool } from './plugin.ts';

@@ -3,7 +3,7 @@ import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { McpContext } from '../context.ts';
 import { Contributions } from '../contributions.ts';
-import { given, MAIN, openTokens, withoutToken } from '../endpoint.fixture.ts';
+import { given, MAIN, openTokens, withoutToken } from '../../../../test/support/mcp-endpoint.ts';
 import type { ResourceRegistry } from '../features/resources/resources.ts';
 import { FEATURES } from '../features.ts';
 import { getRefusal } from '../refusal.ts';

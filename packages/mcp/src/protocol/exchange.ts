@@ -206,7 +206,10 @@ const KEEP_ALIVE = 15_000;
 const MOST_WAITING = 1024 * 1024;
 const UTF8 = new TextEncoder();
 
-/** Opens a stream of Server-Sent Events. Events after `end` are discarded. */
+/**
+ * Opens a stream of Server-Sent Events. Events after `end` are discarded. `cancelled` must call
+ * `end`, too.
+ */
 function openEvents(cancelled: () => void, written: () => void = discard) {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   const write = (text: string) => {
@@ -223,7 +226,6 @@ function openEvents(cancelled: () => void, written: () => void = discard) {
         },
         cancel() {
           controller = null;
-          clearInterval(keepAlive);
           cancelled();
         },
       },

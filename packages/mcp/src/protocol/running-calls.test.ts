@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTokens, withoutToken } from '../endpoint.fixture.ts';
+import { openTokens, withoutToken } from '../../../../test/support/mcp-endpoint.ts';
 import { RunningCalls } from './running-calls.ts';
 
 let tokens: Awaited<ReturnType<typeof openTokens>>;

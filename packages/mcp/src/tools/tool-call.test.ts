@@ -2,7 +2,7 @@ import type { Log } from '@portico/sql';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { mcpConfiguration } from '../configuration.ts';
 import type { McpContext } from '../context.ts';
-import { withoutToken } from '../endpoint.fixture.ts';
+import { withoutToken } from '../../../../test/support/mcp-endpoint.ts';
 import { ContentRoom } from './content-room.ts';
 import type { Round } from './rounds.ts';
 import { ToolCalls } from './tool-call.ts';

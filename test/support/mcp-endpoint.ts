@@ -7,9 +7,9 @@ import {
   type AuthorizationServer,
   type Host,
 } from 'portico';
-import { storeToken } from '../../../test/support/stored-token.ts';
-import { mcpConfiguration } from './configuration.ts';
-import { createToolRegistry } from './tools/tools.ts';
+import { mcpConfiguration } from '../../packages/mcp/src/configuration.ts';
+import { createToolRegistry } from '../../packages/mcp/src/tools/tools.ts';
+import { storeToken } from './stored-token.ts';
 
 export const ISSUER = 'https://shop.example/base';
 export const MAIN = `${ISSUER}/mcp`;
