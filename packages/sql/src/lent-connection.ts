@@ -41,10 +41,10 @@ export class LentConnection implements EngineConnection {
    */
   #isOpen = false;
   /**
-   * Resolves after a statement that runs the application's code. Later statements wait for it,
-   * because it may end the transaction. Null if no such statement is running.
+   * Resolves after the last statement that runs the application's code. Later statements wait for
+   * it, because it may end the transaction. Null before the first such statement.
    */
-  #running: Promise<void> | null = null;
+  #running: Promise<unknown> | null = null;
   /**
    * The error that rolled back the open transaction. Later statements are rejected with this error.
    * Otherwise, MySQL would commit each statement after a deadlock separately.
@@ -65,13 +65,12 @@ export class LentConnection implements EngineConnection {
   async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
     refuseTransactionControl(sql);
     // Check again after each wait, because several statements can wait for the same statement.
-    while (this.#running !== null) await this.#running;
+    for (let ended: unknown = null; ended !== this.#running; await ended) ended = this.#running;
     this.#refuseWhenUndone();
     const statement = this.#watched(this.#connection.execute(sql, parameters));
     if (this.#isOpen && runsCode(sql)) {
       const checked = this.#requireOpen(statement);
-      const ended = () => void (this.#running = null);
-      this.#running = checked.then(ended, ended);
+      this.#running = Promise.allSettled([checked]);
       return checked;
     }
     try {
