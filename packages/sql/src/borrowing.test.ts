@@ -72,6 +72,11 @@ describe('a connection from the pool of the application', () => {
     expect(isLeft).toBe(false);
     borrowing.isBack();
     await left;
+    const again = borrowing.take();
+    asked[2]?.resolve('one');
+    await again;
+    borrowing.isBack();
+    await borrowing.allBack();
   });
 
   test('that the pool cannot open fails with the error of the pool, and frees its place', async () => {

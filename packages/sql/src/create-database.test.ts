@@ -9,6 +9,8 @@ const WRITE = 'UPDATE things SET n = 1';
 const coded = (code: string) => Object.assign(new Error(code), { code });
 const CONFLICT = coded('40001');
 const LOST = coded('ECONNRESET');
+/** SQLite's error for a locked file. */
+const LOCKED = Object.assign(new Error('locked'), { errcode: 5 });
 const DONE: StatementResult = { rows: [{ n: 1 }], affected: 1 };
 
 /** What happens to the next statements or commits. `isUnknown` means that the response was lost. */
@@ -185,6 +187,14 @@ describe('a transaction', () => {
     await expect(failing).rejects.toBe(LOST);
     expect(left).toHaveLength(2);
   });
+});
+
+test('a transaction whose work finds the store unavailable is not looked up', async () => {
+  const database = openDatabase('sqlite::memory:', { directory: '/' });
+  const { committed, left } = asked(true, true);
+  await expect(database.transaction(() => Promise.reject(LOCKED), committed)).rejects.toBe(LOCKED);
+  expect(left).toHaveLength(2);
+  await database.close();
 });
 
 describe('a store', () => {

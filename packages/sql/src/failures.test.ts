@@ -117,6 +117,7 @@ describe('the errors of Portico itself', () => {
   test('show that nothing took effect if they report a rollback', () => {
     expect(all.map(isFoundUndone)).toEqual([false, false, true, true]);
     expect(isFoundUndone(coded('ECONNRESET'))).toBe(false);
+    expect(isFoundUndone(new Error('no'))).toBe(false);
     expect(isFoundUndone('PORTICO_ROLLED_BACK')).toBe(false);
   });
 });

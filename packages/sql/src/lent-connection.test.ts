@@ -22,8 +22,8 @@ async function begin(answers: Readonly<Record<string, Answer>> = {}) {
   const sent: string[] = [];
   const back: boolean[] = [];
   let idle: boolean | null = true;
-  const answer = async (sql: string, otherwise: boolean | null) => {
-    sent.push(sql);
+  const answer = async (sql: string, otherwise: boolean | null, given: readonly unknown[] = []) => {
+    sent.push([sql, ...given].join(' '));
     const { until, fails, idle: now = otherwise } = answers[sql] ?? {};
     await until;
     idle = now;
@@ -32,7 +32,7 @@ async function begin(answers: Readonly<Record<string, Answer>> = {}) {
   };
   const connection: PooledConnection = {
     begin: () => answer('BEGIN', false),
-    execute: (sql) => answer(sql, idle),
+    execute: (sql, parameters) => answer(sql, idle, parameters),
     commit: () => answer('COMMIT', true),
     askStatus: () => answer('ask', false),
     isIdle: () => idle,
@@ -50,10 +50,10 @@ async function begin(answers: Readonly<Record<string, Answer>> = {}) {
 describe('a connection with an open transaction', () => {
   test('sends each statement and the commit, and is then usable', async () => {
     const { lent, sent, back } = await begin();
-    expect(await lent.execute(WRITE, [])).toMatchObject({ affected: 1 });
+    expect(await lent.execute(WRITE, [7])).toMatchObject({ affected: 1 });
     await lent.commit(() => sent.push('failed'));
     lent.release();
-    expect(sent).toEqual(['BEGIN', WRITE, 'COMMIT']);
+    expect(sent).toEqual(['BEGIN', `${WRITE} 7`, 'COMMIT']);
     expect(back).toEqual([false]);
   });
 
@@ -150,10 +150,11 @@ describe('a procedure of the application', () => {
   // @shows AS-18.13
   test('that ends the transaction is refused with all statements that wait for it', async () => {
     const { lent, sent } = await begin({ [CALL]: { idle: true } });
+    await lent.execute('SELECT 1', []);
     const all = [CALL, WRITE, CALL].map((sql) => lent.execute(sql, []));
     for (const each of all) await expect(each).rejects.toMatchObject(ENDED);
     await expect(lent.commit(() => {})).rejects.toMatchObject(ENDED);
-    expect(sent).toEqual(['BEGIN', CALL]);
+    expect(sent).toEqual(['BEGIN', 'SELECT 1', CALL]);
   });
 
   test('that leaves the transaction open delays the statements that wait for it', async () => {

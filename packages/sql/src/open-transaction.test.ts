@@ -66,10 +66,11 @@ describe('a transaction', () => {
       return 'done';
     });
     expect(await hasSettled(running)).toBe(false);
-    asked[0]?.reject(new Error('first'));
+    const first = new Error('first');
+    asked[0]?.reject(first);
     asked[1]?.reject(new Error('second'));
     answer(2);
-    await expect(running).rejects.toThrow('first');
+    await expect(running).rejects.toBe(first);
   });
 
   test('does not fail with an error that its work has handled', async () => {
@@ -96,6 +97,29 @@ describe('a transaction', () => {
     timer.advance(1);
     await expect(running).rejects.toEqual(refused('idle'));
     expect(timer.waiting()).toBe(0);
+  });
+
+  test('may wait for each of its statements, and for anything before the first one', async () => {
+    const { opened, timer, answer } = open();
+    const gate = Promise.withResolvers<void>();
+    const running = opened.run(async (on) => {
+      await gate.promise;
+      await on.execute('one', []);
+      await on.execute('two', []);
+      return 'done';
+    });
+    const pass = async () => {
+      for (let second = 0; second < 4; second += 1) timer.advance(1000);
+      return hasSettled(running);
+    };
+    expect(await pass()).toBe(false);
+    gate.resolve();
+    expect(await pass()).toBe(false);
+    answer(0);
+    expect(await hasSettled(running)).toBe(false);
+    expect(await pass()).toBe(false);
+    answer(1);
+    expect(await running).toBe('done');
   });
 
   test('that takes too long while a statement runs ends after this statement', async () => {

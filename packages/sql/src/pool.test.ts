@@ -56,6 +56,8 @@ async function commitWith(error: Error, isStatementError: (error: unknown) => bo
     );
     outcomes.push(await done.catch((failure: unknown) => failure));
   }
+  // The driver of this server reports no numbers.
+  expect(database.connections()).toEqual({ used: 0, waiting: 0, idle: 0, most: null });
   return { asked, outcomes, isUnavailable: database.isUnavailable(error) };
 }
 
@@ -231,6 +233,7 @@ describe('a pool', () => {
     ['was lost', BROKEN, 'closed', 1],
   ])('keeps a connection only if the server %s', async (_, error, then, unknown) => {
     const { engine, server, events } = openPool();
+    error.stack = 'at socket';
     server.fails = error;
     let asked = 0;
     await expect(engine.execute(WRITE, [], () => (asked += 1))).rejects.toBe(error);
@@ -241,6 +244,7 @@ describe('a pool', () => {
       `${then === 'back' ? 1 : 2} ${then}`,
     ]);
     expect(asked).toBe(unknown);
+    expect(error.stack).not.toContain('at socket');
   });
 
   // @shows AS-18.18
@@ -273,6 +277,10 @@ describe('a pool', () => {
     pass(1);
     expect(await used()).toEqual(['2 closed', `3: ${WRITE}`, '3 back']);
     // Two connections are open while the server becomes read-only.
+    server.fails = REFUSED;
+    await used();
+    server.fails = null;
+    expect(await used()).toEqual([`3: ${WRITE}`, '3 back']);
     await Promise.all([engine.execute(WRITE, []), engine.execute(WRITE, [])]);
     events.length = 0;
     server.fails = READ_ONLY;
@@ -337,6 +345,26 @@ describe('a transaction on a pool', () => {
     });
     await expect(failing).rejects.toThrow('no');
     expect(events.at(-1)).toBe('1 closed');
+  });
+
+  test('that cannot be committed fails with the error of the commit', async () => {
+    const { engine, server } = openPool();
+    for (const [error, asked] of [
+      [BROKEN, ['asked']],
+      [REFUSED, []],
+    ] as const) {
+      const events: string[] = [];
+      const commit = (onUnknown?: () => void) => {
+        server.fails = null;
+        return engine.transaction(async (on) => {
+          await on.execute(WRITE, []);
+          server.fails = error;
+        }, onUnknown);
+      };
+      await expect(commit()).rejects.toBe(error);
+      await expect(commit(() => events.push('asked'))).rejects.toBe(error);
+      expect(events).toEqual(asked);
+    }
   });
 
   test('that cannot begin is rolled back, and returns its connection', async () => {
