@@ -1,5 +1,6 @@
 // @engines sqlite, needs root: it creates files for another account
-import { closeSync, writeSync } from 'node:fs';
+import type * as FileSystem from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, writeSync } from 'node:fs';
 import {
   chown,
   link,
@@ -10,13 +11,34 @@ import {
   readFile,
   rename,
   rm,
+  stat,
   symlink,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { makeFolder, openOwnedFolder, openToAppend } from './owned-files.ts';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { makeFolder, NotGivenError, openOwnedFolder, openToAppend } from './owned-files.ts';
+
+/** What happens at a system call of root. The owner of the folder can do it at any time. */
+const meanwhile = vi.hoisted((): { made: (folder: string) => void; given: () => void } => ({
+  made() {},
+  given() {},
+}));
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof FileSystem>();
+  return {
+    ...fs,
+    mkdirSync(folder: string, mode: number) {
+      fs.mkdirSync(folder, mode);
+      meanwhile.made(folder);
+    },
+    fchownSync(descriptor: number, uid: number, gid: number) {
+      meanwhile.given();
+      fs.fchownSync(descriptor, uid, gid);
+    },
+  };
+});
 
 /** A user id. Tests what this owner of a folder can do while root creates files in the folder. */
 
@@ -33,7 +55,15 @@ beforeEach(async () => {
   for (const folder of [theirs(), ofRoot()]) await mkdir(folder, { mode: 0o700 });
   await chown(theirs(), OWNER, OWNER);
 });
-afterEach(() => rm(around, { recursive: true }));
+afterEach(async () => {
+  Object.assign(meanwhile, { made() {}, given() {} });
+  vi.restoreAllMocks();
+  await rm(around, { recursive: true });
+});
+const failing = (code: string) => () => {
+  throw Object.assign(new Error(code), { code });
+};
+const openFiles = () => readdirSync('/proc/self/fd').length;
 
 describe('in the folder of a different account, root', () => {
   test('creates a file in the folder that it opened, even if a link replaces that folder', async () => {
@@ -106,3 +136,149 @@ test('files that root creates in its own folder belong to root', async () => {
   expect(await uidOf(path.join(ofRoot(), 'inner'))).toBe(0);
   expect(await uidOf(path.join(ofRoot(), 'inner', 'file'))).toBe(0);
 });
+
+describe('the folder of a different account, opened by root', () => {
+  test('has its owner, and gives this owner a file that root has opened', async () => {
+    const before = openFiles();
+    const folder = openOwnedFolder(theirs());
+    expect(folder.uid).toBe(OWNER);
+    expect(folder.path).toMatch(/^\/proc\/self\/fd\/\d+$/);
+    const file = path.join(ofRoot(), 'file');
+    const descriptor = openSync(file, 'w');
+    folder.give(descriptor);
+    folder.give(descriptor);
+    expect([(await stat(file)).uid, (await stat(file)).gid]).toEqual([OWNER, OWNER]);
+    closeSync(descriptor);
+    folder.close();
+    folder.close();
+    expect(openFiles()).toBe(before);
+  });
+
+  test('cannot be opened on a system without paths of descriptors', async () => {
+    vi.spyOn(process, 'platform', 'get').mockReturnValue('darwin');
+    const failure = caught(() => openOwnedFolder(theirs()));
+    expect(failure).toBeInstanceOf(NotGivenError);
+    expect(failure).toMatchObject({
+      name: 'NotGivenError',
+      folder: theirs(),
+      uid: OWNER,
+      message: `${theirs()} belongs to uid ${OWNER}, but root cannot give new files there to that user; run the command as that user`,
+    });
+    // Root then remains the owner.
+    makeFolder(path.join(theirs(), 'folder'));
+    closeSync(openToAppend(path.join(theirs(), 'file')));
+    expect(await uidOf(path.join(theirs(), 'folder'))).toBe(0);
+    expect(await uidOf(path.join(theirs(), 'file'))).toBe(0);
+    expect(openOwnedFolder(ofRoot())).toMatchObject({ uid: 0, path: ofRoot() });
+  });
+
+  test('keeps a file of root if root cannot give it away', async () => {
+    meanwhile.given = failing('EPERM');
+    const file = path.join(theirs(), 'file');
+    closeSync(openToAppend(file));
+    expect(await uidOf(file)).toBe(0);
+    const folder = openOwnedFolder(theirs());
+    const descriptor = openSync(file, 'a');
+    expect(caught(() => folder.give(descriptor))).toMatchObject({
+      name: 'NotGivenError',
+      cause: { code: 'EPERM' },
+    });
+    closeSync(descriptor);
+    folder.close();
+    const made = path.join(theirs(), 'one');
+    expect(caught(() => openOwnedFolder(made))).toMatchObject({ name: 'NotGivenError' });
+    expect(await readdir(theirs())).toEqual(['file']);
+  });
+
+  test('is not given to its owner if that owner has replaced it', async () => {
+    const before = openFiles();
+    const made = path.join(theirs(), 'one');
+    meanwhile.made = (folder) => closeSync(openSync(path.join(folder, 'theirs'), 'w'));
+    expect(() => openOwnedFolder(made)).toThrow('ENOTEMPTY');
+    expect(await uidOf(made)).toBe(0);
+    await rm(made, { recursive: true });
+    expect(openFiles()).toBe(before);
+  });
+
+  test('is opened if a different process creates it at the same moment', async () => {
+    const before = openFiles();
+    for (const around of [theirs(), ofRoot()]) {
+      meanwhile.made = failing('EEXIST');
+      const folder = openOwnedFolder(path.join(around, 'one'));
+      expect(folder.uid).toBe(0);
+      folder.close();
+      meanwhile.made = failing('EIO');
+      const failure = caught(() => openOwnedFolder(path.join(around, 'two')));
+      expect(failure).toMatchObject({ code: 'EIO' });
+    }
+    expect(openFiles()).toBe(before);
+  });
+});
+
+describe('a file that root appends to', () => {
+  test('may have several names if all belong to the owner of its folder', async () => {
+    await writeFile(path.join(theirs(), 'one'), '');
+    await chown(path.join(theirs(), 'one'), OWNER, OWNER);
+    await link(path.join(theirs(), 'one'), path.join(theirs(), 'two'));
+    const before = openFiles();
+    const descriptor = openToAppend(path.join(theirs(), 'two'));
+    expect(fstatSync(descriptor).nlink).toBe(2);
+    closeSync(descriptor);
+    expect(openFiles()).toBe(before);
+  });
+
+  test('is not left open if it is refused, and nor is its folder', async () => {
+    const before = openFiles();
+    await writeFile(path.join(ofRoot(), 'there'), '');
+    await link(path.join(ofRoot(), 'there'), path.join(theirs(), 'log'));
+    expect(() => openToAppend(path.join(theirs(), 'log'))).toThrow('a hard link');
+    const long = path.join(theirs(), 'x'.repeat(300));
+    expect(caught(() => openToAppend(long))).toMatchObject({ code: 'ENAMETOOLONG' });
+    await mkdir(path.join(theirs(), 'folder'));
+    const folder = caught(() => openToAppend(path.join(theirs(), 'folder')));
+    expect(folder).toMatchObject({ code: 'EISDIR' });
+    makeFolder(path.join(theirs(), 'made'));
+    closeSync(openToAppend(path.join(ofRoot(), 'file')));
+    expect(openFiles()).toBe(before);
+  });
+
+  test('in a folder that is a file is refused', async () => {
+    await writeFile(path.join(theirs(), 'file'), '');
+    const below = path.join(theirs(), 'file', 'log');
+    expect(caught(() => openOwnedFolder(path.dirname(below)))).toMatchObject({ code: 'ENOTDIR' });
+    expect(caught(() => openToAppend(below))).toMatchObject({ code: 'EEXIST' });
+  });
+});
+
+describe('a process that is not root', () => {
+  test('creates folders and files for its own account', async () => {
+    vi.spyOn(process, 'geteuid').mockReturnValue(1000);
+    const made = path.join(theirs(), 'one', 'two');
+    const folder = openOwnedFolder(made);
+    expect(folder).toMatchObject({ uid: 1000, path: made });
+    expect((await stat(made)).mode & 0o777).toBe(0o700);
+    folder.give(-1);
+    folder.close();
+    makeFolder(path.join(theirs(), 'three'));
+    closeSync(openToAppend(path.join(theirs(), 'four', 'file')));
+    for (const each of ['one', 'three', 'four'])
+      expect(await uidOf(path.join(theirs(), each))).toBe(0);
+    expect((await stat(path.join(theirs(), 'four', 'file'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('has the user id 0 on a system without user ids', () => {
+    const { geteuid } = process;
+    onTestFinished(() => void (process.geteuid = geteuid));
+    delete process.geteuid;
+    expect(openOwnedFolder(theirs())).toMatchObject({ uid: 0, path: theirs() });
+  });
+});
+
+function caught(call: () => unknown): unknown {
+  try {
+    call();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
