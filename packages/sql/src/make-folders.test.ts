@@ -35,11 +35,13 @@ describe('a folder', () => {
     makeFolders('/');
   });
 
-  test('cannot replace a file, or be below one', () => {
+  test('cannot replace a file or a link to nothing, or be below a file', () => {
     const file = path.join(around, 'file');
     writeFileSync(file, '');
     expect(caught(() => makeFolders(file))).toEqual(failing('EEXIST'));
     expect(caught(() => makeFolders(path.join(file, 'one')))).toEqual(failing('ENOTDIR'));
+    symlinkSync(path.join(around, 'missing'), path.join(around, 'link'));
+    expect(caught(() => makeFolders(path.join(around, 'link')))).toEqual(failing('EEXIST'));
   });
 
   test('below /proc fails, and does not run forever', () => {

@@ -1,6 +1,15 @@
 // @engines sqlite, needs root: it creates files for another account
 import type * as FileSystem from 'node:fs';
-import { closeSync, fstatSync, openSync, readdirSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
 import {
   chown,
   link,
@@ -21,7 +30,15 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { makeFolder, NotGivenError, openOwnedFolder, openToAppend } from './owned-files.ts';
 
 /** What happens at a system call of root. The owner of the folder can do it at any time. */
-const meanwhile = vi.hoisted((): { made: (folder: string) => void; given: () => void } => ({
+interface Meanwhile {
+  opening: (flags: number) => void;
+  making: () => void;
+  made: (folder: string) => void;
+  given: () => void;
+}
+const meanwhile = vi.hoisted((): Meanwhile => ({
+  opening() {},
+  making() {},
   made() {},
   given() {},
 }));
@@ -29,7 +46,12 @@ vi.mock('node:fs', async (original) => {
   const fs = await original<typeof FileSystem>();
   return {
     ...fs,
+    openSync(file: string, flags: number, mode: number) {
+      meanwhile.opening(flags);
+      return fs.openSync(file, flags, mode);
+    },
     mkdirSync(folder: string, mode: number) {
+      meanwhile.making();
       fs.mkdirSync(folder, mode);
       meanwhile.made(folder);
     },
@@ -56,7 +78,7 @@ beforeEach(async () => {
   await chown(theirs(), OWNER, OWNER);
 });
 afterEach(async () => {
-  Object.assign(meanwhile, { made() {}, given() {} });
+  Object.assign(meanwhile, { opening() {}, making() {}, made() {}, given() {} });
   vi.restoreAllMocks();
   await rm(around, { recursive: true });
 });
@@ -74,6 +96,18 @@ describe('in the folder of a different account, root', () => {
     folder.close();
     expect(await readdir(ofRoot())).toEqual([]);
     expect(await readdir(`${theirs()}-away`)).toEqual(['key']);
+  });
+
+  test('creates a folder in the folder that it opened, even if a link replaces that folder', async () => {
+    meanwhile.making = () => {
+      meanwhile.making = () => {};
+      renameSync(theirs(), `${theirs()}-away`);
+      symlinkSync(ofRoot(), theirs());
+    };
+    const folder = openOwnedFolder(path.join(theirs(), 'one'));
+    folder.close();
+    expect(await readdir(ofRoot())).toEqual([]);
+    expect(await uidOf(path.join(`${theirs()}-away`, 'one'))).toBe(OWNER);
   });
 
   test('creates a file and each missing folder with that account as the owner', async () => {
@@ -107,6 +141,7 @@ describe('a file in the folder of a different account that root appends to', () 
       expect(() => openToAppend(log())).toThrow(
         /log is a link, in a folder of uid 65534.* Run the command as that user$/,
       );
+      expect(caught(() => openToAppend(log()))).toMatchObject({ cause: { code: 'ELOOP' } });
       await rm(log());
     }
     expect(await readdir(ofRoot())).toEqual(['there']);
@@ -148,6 +183,9 @@ describe('the folder of a different account, opened by root', () => {
     folder.give(descriptor);
     folder.give(descriptor);
     expect([(await stat(file)).uid, (await stat(file)).gid]).toEqual([OWNER, OWNER]);
+    await chown(file, OWNER, 0);
+    folder.give(descriptor);
+    expect((await stat(file)).gid).toBe(0);
     closeSync(descriptor);
     folder.close();
     folder.close();
@@ -169,7 +207,8 @@ describe('the folder of a different account, opened by root', () => {
     closeSync(openToAppend(path.join(theirs(), 'file')));
     expect(await uidOf(path.join(theirs(), 'folder'))).toBe(0);
     expect(await uidOf(path.join(theirs(), 'file'))).toBe(0);
-    expect(openOwnedFolder(ofRoot())).toMatchObject({ uid: 0, path: ofRoot() });
+    const own = path.join(ofRoot(), 'one', 'two');
+    expect(openOwnedFolder(own)).toMatchObject({ uid: 0, path: own });
   });
 
   test('keeps a file of root if root cannot give it away', async () => {
@@ -240,6 +279,28 @@ describe('a file that root appends to', () => {
     makeFolder(path.join(theirs(), 'made'));
     closeSync(openToAppend(path.join(ofRoot(), 'file')));
     expect(openFiles()).toBe(before);
+  });
+
+  test('is not created on a full disk, and a folder is not opened with too many files', () => {
+    meanwhile.opening = (flags) => {
+      if ((flags & constants.O_EXCL) !== 0) failing('ENOSPC')();
+    };
+    const file = path.join(theirs(), 'file');
+    expect(caught(() => openToAppend(file))).toMatchObject({ code: 'ENOSPC' });
+    meanwhile.opening = () => {
+      meanwhile.opening = () => {};
+      failing('EMFILE')();
+    };
+    expect(caught(() => openOwnedFolder(theirs()))).toMatchObject({ code: 'EMFILE' });
+  });
+
+  test('may be a link in the own folder of the process', async () => {
+    await writeFile(path.join(ofRoot(), 'there'), '');
+    for (const folder of [ofRoot(), theirs()]) {
+      await symlink(path.join(ofRoot(), 'there'), path.join(folder, 'log'));
+      closeSync(openToAppend(path.join(folder, 'log')));
+      vi.spyOn(process, 'geteuid').mockReturnValue(1000);
+    }
   });
 
   test('in a folder that is a file is refused', async () => {

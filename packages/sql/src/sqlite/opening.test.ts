@@ -1,0 +1,193 @@
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createTimer } from '../../../../test/support/timer.ts';
+import { insertIfNone } from '../insert-if-none.ts';
+import { openDatabase } from '../open-database.ts';
+import type { OpenedDatabase } from '../opened.ts';
+import { fromSqlite } from './opening.ts';
+
+let folder: string;
+beforeAll(() => void (folder = mkdtempSync(path.join(tmpdir(), 'portico-opening-'))));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function closing<Opened extends Pick<OpenedDatabase, 'close'>>(opened: Opened): Opened {
+  onTestFinished(() => opened.close());
+  return opened;
+}
+const caught = (call: () => unknown): unknown => {
+  try {
+    call();
+    return null;
+  } catch (error) {
+    return error;
+  }
+};
+
+describe('a database URL', () => {
+  test.each([
+    ['sqlite:one.sqlite', 'one.sqlite'],
+    ['sqlite:data/two.sqlite', 'data/two.sqlite'],
+  ])('%s is a file in the folder of the application', async (url, file) => {
+    const database = closing(openDatabase(url, { directory: folder }));
+    await database.execute('CREATE TABLE t (n INTEGER)');
+    expect(statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
+  });
+
+  test('may have an absolute path after one or three slashes', async () => {
+    for (const [url, name] of [
+      [`sqlite:${folder}/three.sqlite`, 'three.sqlite'],
+      [`sqlite://${folder}/four.sqlite`, 'four.sqlite'],
+    ] as const) {
+      const database = closing(openDatabase(url, { directory: '/' }));
+      await database.execute('SELECT 1');
+      expect(existsSync(path.join(folder, name))).toBe(true);
+    }
+  });
+
+  test.each([
+    'sqlite:',
+    'sqlite://one.sqlite',
+    'SQLite:one',
+    'xsqlite:one',
+    ' sqlite:one',
+    'sqlit',
+  ])('is refused as %s', (url) => {
+    expect(() => openDatabase(url, { directory: folder })).toThrow(
+      'database_url: must be sqlite:<file>, postgres://… or mysql://…',
+    );
+  });
+
+  test('has the engine of its scheme', () => {
+    const dialect = (url: string) => openDatabase(url, { directory: '/' }).dialect;
+    for (const scheme of ['postgres', 'postgresql'])
+      expect(dialect(`${scheme}://user@host/db`)).toBe('postgres');
+    for (const scheme of ['mysql', 'mariadb'])
+      expect(dialect(`${scheme}://user@host/db`)).toBe('mysql');
+    expect(dialect('sqlite:a\nb')).toBe('sqlite');
+  });
+});
+
+describe('a file that cannot be opened', () => {
+  test('is named in the error and in its stack, and counts as unavailable', async () => {
+    const inside = path.join(folder, 'file', 'inside.sqlite');
+    writeFileSync(path.dirname(inside), 'not a database');
+    for (const file of [folder, inside]) {
+      const database = closing(openDatabase(`sqlite:${file}`, { directory: '/' }));
+      const failure = await database.execute('SELECT 1').catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        message: expect.stringMatching(/^unable to open database file.* \(.*\)$/) as string,
+        stack: expect.stringContaining(`(${file})`) as string,
+      });
+      expect(database.isUnavailable(failure)).toBe(true);
+    }
+  });
+});
+
+describe('the file of the application', () => {
+  function openOwn(name: string) {
+    const own = new DatabaseSync(path.join(folder, name));
+    onTestFinished(() => own.close());
+    own.exec('CREATE TABLE t (n INTEGER PRIMARY KEY)');
+    return own;
+  }
+  const setting = async (database: OpenedDatabase, name: string) =>
+    Object.values((await database.execute(`PRAGMA ${name}`)).rows[0] ?? {})[0];
+
+  test('keeps its journal mode, and its writes are on disk', async () => {
+    const own = openOwn('own.sqlite');
+    const database = closing(fromSqlite(own));
+    await database.execute('INSERT INTO t VALUES (1)');
+    expect(own.prepare('SELECT n FROM t').all()).toEqual([{ n: 1 }]);
+    expect(await setting(database, 'journal_mode')).toBe('delete');
+    expect(await setting(database, 'synchronous')).toBe(3);
+    expect(await setting(database, 'foreign_keys')).toBe(1);
+    expect(database).toMatchObject({ dialect: 'sqlite', schema: null });
+    expect(database.connections()).toBeNull();
+  });
+
+  test('of Portico has WAL and the same care for foreign keys', async () => {
+    const database = closing(openDatabase('sqlite:portico.sqlite', { directory: folder }));
+    expect(await setting(database, 'journal_mode')).toBe('wal');
+    expect(await setting(database, 'synchronous')).toBe(2);
+    expect(await setting(database, 'foreign_keys')).toBe(1);
+    expect(await setting(database, 'busy_timeout')).toBe(0);
+  });
+
+  test('can have several stores, each with its options', async () => {
+    const timer = createTimer();
+    const first = closing(fromSqlite(openOwn('several.sqlite'), { timer, transactionTimeout: 5 }));
+    const second = closing(first.open());
+    const third = closing(first.open({ transactionTimeout: 60, transactionIdleTimeout: 60 }));
+    const outcomes: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const begin = async (store: OpenedDatabase) => {
+      const begun = Promise.withResolvers<void>();
+      const work = () => {
+        begun.resolve();
+        return gate.promise;
+      };
+      const running = store.transaction(work).then(
+        () => outcomes.push('done'),
+        () => outcomes.push('late'),
+      );
+      await begun.promise;
+      return { running };
+    };
+    const all = [await begin(first), await begin(second), await begin(third)] as const;
+    for (let passed = 0; passed < 4; passed += 1) timer.advance(1000);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(outcomes).toEqual([]);
+    timer.advance(1000);
+    await Promise.all([all[0].running, all[1].running]);
+    expect(outcomes).toEqual(['late', 'late']);
+    gate.resolve();
+    await all[2].running;
+    expect(outcomes).toEqual(['late', 'late', 'done']);
+  });
+
+  test('has no schema, is not in memory, and is opened with node:sqlite', () => {
+    const own = openOwn('refused.sqlite');
+    expect(() => fromSqlite(own, { schema: 'app' })).toThrow('database_schema: is only for');
+    const memory = new DatabaseSync(':memory:');
+    onTestFinished(() => memory.close());
+    expect(caught(() => fromSqlite(memory))).toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringMatching(/^database: is in memory, so only the connection/) as string,
+    });
+    const other = { prepare: own.prepare.bind(own) };
+    expect(caught(() => fromSqlite(other as unknown as DatabaseSync))).toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringMatching(/^database: is not a DatabaseSync of node:sqlite/) as string,
+    });
+  });
+
+  test('is that of the main database, and not of an attached one', async () => {
+    const own = new DatabaseSync(':memory:');
+    onTestFinished(() => own.close());
+    own.exec(`ATTACH '${path.join(folder, 'attached.sqlite')}' AS other`);
+    expect(() => fromSqlite(own)).toThrow('is in memory');
+    const file = openOwn('main.sqlite');
+    file.exec(`ATTACH '${path.join(folder, 'attached.sqlite')}' AS other`);
+    const database = closing(fromSqlite(file));
+    expect((await database.execute('SELECT n FROM t')).rows).toEqual([]);
+  });
+});
+
+test('a row is inserted only if there is none with its key', async () => {
+  const database = closing(openDatabase('sqlite::memory:', { directory: '/' }));
+  await database.execute('CREATE TABLE seen (id INTEGER PRIMARY KEY, n INTEGER)');
+  const insert = (id: number, n: number) =>
+    insertIfNone(database, 'seen (id, n) VALUES (?, ?)', '(id)', [id, n]);
+  expect([await insert(1, 10), await insert(1, 20), await insert(2, 30)]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect((await database.execute('SELECT n FROM seen ORDER BY id')).rows).toEqual([
+    { n: 10 },
+    { n: 30 },
+  ]);
+});
