@@ -863,6 +863,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/sql/src/driver.test.ts',
       'packages/sql/src/statements.test.ts',
       'packages/sql/src/lent-connection.test.ts',
+      'packages/sql/src/pool-connections.test.ts',
       'packages/sql/src/pool.test.ts',
       'packages/sql/src/open-transaction.test.ts',
       'packages/sql/src/create-database.test.ts',

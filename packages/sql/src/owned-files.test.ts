@@ -298,9 +298,12 @@ describe('a file that root appends to', () => {
     await writeFile(path.join(ofRoot(), 'there'), '');
     for (const folder of [ofRoot(), theirs()]) {
       await symlink(path.join(ofRoot(), 'there'), path.join(folder, 'log'));
-      closeSync(openToAppend(path.join(folder, 'log')));
+      const descriptor = openToAppend(path.join(folder, 'log'));
+      writeSync(descriptor, 'line ');
+      closeSync(descriptor);
       vi.spyOn(process, 'geteuid').mockReturnValue(1000);
     }
+    expect(await readFile(path.join(ofRoot(), 'there'), 'utf8')).toBe('line line ');
   });
 
   test('in a folder that is a file is refused', async () => {
