@@ -873,6 +873,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/sql/src/sqlite/steps.test.ts',
       'packages/sql/src/sqlite/checks.test.ts',
       'packages/sql/src/migrations.test.ts',
+      'packages/sql/src/sqlite/dialect.test.ts',
       'packages/sql/src/sqlite/opening.test.ts',
       'packages/sql/src/sqlite/write-queue.test.ts',
       'packages/sql/src/make-folders.test.ts',

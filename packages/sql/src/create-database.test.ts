@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { SqlDialect } from './contract.ts';
 import { createDatabase } from './database.ts';
 import type { Engine, StatementResult } from './engine.ts';
-import type { Timer } from './opened.ts';
 import { openDatabase } from './open-database.ts';
+import type { Timer } from './opened.ts';
+import { opened } from './opening.ts';
+import type { PoolLimits } from './pool.ts';
+import { systemTimer } from './timer.ts';
 
 const WRITE = 'UPDATE things SET n = 1';
 const coded = (code: string) => Object.assign(new Error(code), { code });
@@ -217,6 +220,41 @@ describe('a store', () => {
       await expect(database.transaction(async () => 1)).rejects.toMatchObject(inside);
     });
     expect(events).toEqual(['commit']);
+  });
+});
+
+describe('the limits of a store', () => {
+  test('are in seconds, and reach its engine in milliseconds', () => {
+    const given: unknown[] = [];
+    const engineOf = (limits: PoolLimits) => {
+      const { timer, ...times } = limits;
+      given.push(times, timer);
+      return { close: async () => {} } as Engine;
+    };
+    const timer: Timer = { now: () => 0, after: () => () => {} };
+    opened('postgres', engineOf, { directory: '/' }).withoutTimeout();
+    expect(given.splice(0)).toEqual([
+      { connectionLifetime: 300_000, statementTimeout: 10_000, idleTimeout: 2000 },
+      systemTimer,
+      { connectionLifetime: 300_000, statementTimeout: null, idleTimeout: null },
+      systemTimer,
+    ]);
+    const times = { connectionLifetime: 7, statementTimeout: 8, transactionIdleTimeout: 9 };
+    opened('postgres', engineOf, { directory: '/', timer, ...times });
+    expect(given).toEqual([
+      { connectionLifetime: 7000, statementTimeout: 8000, idleTimeout: 9000 },
+      timer,
+    ]);
+  });
+
+  test('are measured by the clock of the process', async () => {
+    const before = performance.now();
+    expect(systemTimer.now()).toBeGreaterThanOrEqual(before);
+    const calls: string[] = [];
+    const stop = systemTimer.after(1, () => calls.push('stopped'));
+    stop();
+    await new Promise<void>((resolve) => void systemTimer.after(2, resolve));
+    expect(calls).toEqual([]);
   });
 });
 

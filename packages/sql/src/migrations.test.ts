@@ -1,4 +1,8 @@
-import { onTestFinished, describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database, SqlConnection, SqlDialect } from './contract.ts';
 import { migrate, migrationStatus, pendingSteps } from './migrations.ts';
 import { openDatabase } from './open-database.ts';
@@ -89,7 +93,7 @@ describe('printed migrations', () => {
     expect(await printMigrations(open(), [writing])).toContain(
       "\nUPDATE a SET b = 'it''s', c = 7, d = NULL WHERE \"e?\" = 'it''s ?' AND `f?` = 8;\n",
     );
-    const short = step('c_0002', (schema) => schema.execute('UPDATE a SET b = ?', []));
+    const short = step('c_0002', (schema) => schema.execute('UPDATE a SET b = ?'));
     await expect(printMigrations(open(), [short])).rejects.toThrow(
       'A parameter is missing for UPDATE a SET b = ?',
     );
@@ -181,6 +185,8 @@ describe('a migration of a server', () => {
       return sent.filter((sql) => /CREATE SCHEMA/i.test(sql)).length;
     };
     expect([await created('app'), await created(null)]).toEqual([1, 0]);
+    const { database } = recording('mysql', LOCKED, 'app');
+    expect(await migrate(database, [])).toEqual([]);
   });
 
   test('uses the store without a time limit', async () => {
@@ -202,6 +208,42 @@ describe('a migration', () => {
       { name: 'b_0001', number: 2, of: 2, isFirst: true },
       { name: 'c_0001', number: 1, of: 1, isFirst: false },
     ]);
+  });
+
+  test('has its steps in the order of their names, however they are listed', async () => {
+    const three = step('c_0001', async () => {});
+    for (const steps of [
+      [one, two, three],
+      [three, two, one],
+      [two, three, one],
+    ])
+      expect(await migrate(open(), steps)).toEqual(['a_0001', 'b_0001', 'c_0001']);
+    for (const steps of [
+      [one, two, one],
+      [two, one, two],
+    ])
+      await expect(migrate(open(), steps)).rejects.toThrow(/^Two migrations are named [ab]_0001$/);
+  });
+
+  test('waits for another process that has locked the file', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'portico-migrations-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = path.join(folder, 'test.sqlite');
+    const database = openDatabase(`sqlite:${file}`, { directory: '/' });
+    await database.execute('CREATE TABLE t (n INTEGER)');
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    // Each look at the clock is a second after the one before. A single write waits five seconds.
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+      now += 1000;
+      if (now === 20_000) other.exec('COMMIT');
+      return now;
+    });
+    expect(await migrate(database, [one])).toEqual(['a_0001']);
+    clock.mockRestore();
+    other.close();
+    await database.close();
   });
 
   test('has a state for each step, with its time', async () => {
