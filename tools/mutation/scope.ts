@@ -875,6 +875,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/sql/src/migrations.test.ts',
       'packages/sql/src/sqlite/dialect.test.ts',
       'packages/sql/src/sqlite/opening.test.ts',
+      'packages/sql/src/sqlite/engine.test.ts',
       'packages/sql/src/sqlite/write-queue.test.ts',
       'packages/sql/src/make-folders.test.ts',
       'packages/sql/src/owned-files.test.ts',

@@ -216,6 +216,28 @@ describe('writes to SQLite while another connection has the lock', () => {
     expect(await all()).toEqual([3]);
   });
 
+  test('and that are tried alone fail with the first one that waited too long', async () => {
+    const { engine, insert, lock, all } = await open();
+    const other = lock();
+    await engine.execute(ORPHANS, []);
+    const orphan = engine.execute('INSERT INTO u VALUES (99)', []);
+    const first = engine.transaction((on) => on.execute('INSERT INTO t VALUES (1)', []));
+    const locked = first.then(() => {
+      stopClock(1000);
+      return other.exec('BEGIN IMMEDIATE');
+    });
+    const second = insert(2);
+    second.catch(() => other.exec('COMMIT'));
+    expect(await statuses([orphan, locked, second, insert(3), insert(4)])).toEqual([
+      'FOREIGN KEY constraint failed',
+      'done',
+      LOCKED,
+      LOCKED,
+      LOCKED,
+    ]);
+    expect(await all()).toEqual([1]);
+  });
+
   // @shows AS-18.9
   test('without WAL wait for its readers before the commit', async () => {
     const { engine, insert, lock, all } = await open({ isBorrowed: true });
