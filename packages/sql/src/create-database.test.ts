@@ -224,15 +224,19 @@ describe('a store', () => {
 });
 
 describe('the limits of a store', () => {
-  test('are in seconds, and reach its engine in milliseconds', () => {
+  test('are in seconds, and reach its engine in milliseconds', async () => {
     const given: unknown[] = [];
+    const closed: number[] = [];
     const engineOf = (limits: PoolLimits) => {
       const { timer, ...times } = limits;
-      given.push(times, timer);
-      return { close: async () => {} } as Engine;
+      const place = given.push(times, timer);
+      return { close: async () => void closed.push(place) } as Engine;
     };
     const timer: Timer = { now: () => 0, after: () => () => {} };
-    opened('postgres', engineOf, { directory: '/' }).withoutTimeout();
+    const database = opened('postgres', engineOf, { directory: '/' });
+    database.withoutTimeout();
+    await database.close();
+    expect(closed).toEqual([4, 2]);
     expect(given.splice(0)).toEqual([
       { connectionLifetime: 300_000, statementTimeout: 10_000, idleTimeout: 2000 },
       systemTimer,

@@ -246,6 +246,27 @@ describe('a migration', () => {
     await database.close();
   });
 
+  test('fails with what to do if another process does not release the file', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'portico-migrations-'));
+    const file = path.join(folder, 'test.sqlite');
+    const database = openDatabase(`sqlite:${file}`, { directory: '/' });
+    await database.execute('CREATE TABLE t (n INTEGER)');
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    let now = 0;
+    // Each look at the clock is 300 seconds after the one before.
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 300_000));
+    const failure: unknown = await migrate(database, []).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      message: expect.stringMatching(/^Another process has locked the database file/) as string,
+      cause: { message: 'database is locked' },
+    });
+    clock.mockRestore();
+    other.close();
+    await database.close();
+    rmSync(folder, { recursive: true });
+  });
+
   test('has a state for each step, with its time', async () => {
     const database = open();
     expect(await migrationStatus(database, [two, one])).toEqual([

@@ -1,6 +1,5 @@
 // @engines sqlite, needs root: it creates files for another account
-import type * as FileSystem from 'node:fs';
-import {
+import fs, {
   closeSync,
   constants,
   fstatSync,
@@ -24,6 +23,7 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -36,31 +36,8 @@ interface Meanwhile {
   made: (folder: string) => void;
   given: () => void;
 }
-const meanwhile = vi.hoisted((): Meanwhile => ({
-  opening() {},
-  making() {},
-  made() {},
-  given() {},
-}));
-vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof FileSystem>();
-  return {
-    ...fs,
-    openSync(file: string, flags: number, mode: number) {
-      meanwhile.opening(flags);
-      return fs.openSync(file, flags, mode);
-    },
-    mkdirSync(folder: string, mode: number) {
-      meanwhile.making();
-      fs.mkdirSync(folder, mode);
-      meanwhile.made(folder);
-    },
-    fchownSync(descriptor: number, uid: number, gid: number) {
-      meanwhile.given();
-      fs.fchownSync(descriptor, uid, gid);
-    },
-  };
-});
+const meanwhile: Meanwhile = { opening() {}, making() {}, made() {}, given() {} };
+const { openSync: open, mkdirSync: make, fchownSync: giveTo } = fs;
 
 /** A user id. Tests what this owner of a folder can do while root creates files in the folder. */
 
@@ -76,10 +53,26 @@ beforeEach(async () => {
   around = await mkdtemp(path.join(tmpdir(), 'portico-owned-'));
   for (const folder of [theirs(), ofRoot()]) await mkdir(folder, { mode: 0o700 });
   await chown(theirs(), OWNER, OWNER);
+  vi.spyOn(fs, 'openSync').mockImplementation((file, flags, mode) => {
+    meanwhile.opening(Number(flags));
+    return open(file, flags, mode);
+  });
+  vi.spyOn(fs, 'mkdirSync').mockImplementation((folder, mode) => {
+    meanwhile.making();
+    make(folder, mode);
+    meanwhile.made(String(folder));
+    return undefined;
+  });
+  vi.spyOn(fs, 'fchownSync').mockImplementation((descriptor, uid, gid) => {
+    meanwhile.given();
+    giveTo(descriptor, uid, gid);
+  });
+  syncBuiltinESMExports();
 });
 afterEach(async () => {
   Object.assign(meanwhile, { opening() {}, making() {}, made() {}, given() {} });
   vi.restoreAllMocks();
+  syncBuiltinESMExports();
   await rm(around, { recursive: true });
 });
 const failing = (code: string) => () => {

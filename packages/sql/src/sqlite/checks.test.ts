@@ -1,10 +1,17 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import files from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SqlConnection } from '../contract.ts';
 import { openDatabase } from '../open-database.ts';
 import { EXAMINATIONS, getFileSystem, judgeFile } from './checks.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 const MOUNTS = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 23 22 0:21 / /srv rw,relatime - nfs4 files:/srv rw,vers=4.2
@@ -50,6 +57,7 @@ describe('the doctor', () => {
         {
           outcome: 'failing',
           detail: expect.stringContaining(`network file system (${type})`) as string,
+          remedy: expect.stringMatching(/use PostgreSQL or MariaDB$/) as string,
         },
       ]);
     },
@@ -134,6 +142,12 @@ describe('the doctor', () => {
       expect(await examine(`sqlite:${folder}/app.sqlite`)).toMatch(
         new RegExp(`${file} is on [a-z0-9.]+, with [1-9]\\d* MiB free`),
       );
+      // Only Linux has a list of its mounts.
+      vi.spyOn(files, 'readFile').mockRejectedValue(new Error('ENOENT'));
+      syncBuiltinESMExports();
+      expect(await examine(`sqlite:${folder}/app.sqlite`)).toMatch(
+        new RegExp(`${file}, with [1-9]\\d* MiB free`),
+      );
     });
 
     test('that is in memory', async () => {
@@ -148,7 +162,9 @@ describe('the doctor', () => {
     expect(judgeFile('/srv/app.sqlite', { type: 'ext4', free: 50 * 2 ** 20 })).toMatchObject([
       {
         outcome: 'warning',
-        detail: expect.stringMatching(/^only 50 MiB of disk space is left for/) as string,
+        detail: expect.stringMatching(
+          /^only 50 MiB of disk space is left for .* gets 503$/,
+        ) as string,
       },
     ]);
   });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readsTogether, runTogether } from '../together.ts';
 import { openSqlite } from './engine.ts';
 import { Statements } from './statements.ts';
@@ -11,6 +11,10 @@ let folder: string;
 let files = 0;
 beforeAll(() => void (folder = mkdtempSync(path.join(tmpdir(), 'portico-engine-'))));
 afterAll(() => rmSync(folder, { recursive: true }));
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each.close();
+});
 
 const newFile = () => path.join(folder, `${(files += 1)}.sqlite`);
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
@@ -19,10 +23,10 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 async function open() {
   const file = newFile();
   const engine = openSqlite(file);
-  onTestFinished(() => engine.close());
+  opened.push(engine);
   await engine.execute('CREATE TABLE t (n INTEGER PRIMARY KEY)', []);
   const own = new DatabaseSync(file, { timeout: 0 });
-  onTestFinished(() => own.close());
+  opened.push(own);
   const all = async () => (await engine.execute('SELECT n FROM t', [])).rows.map(({ n }) => n);
   const together = <T>(work: () => Promise<T>) =>
     runTogether(work, (each) => engine.endReads(each));
@@ -128,7 +132,7 @@ test('closing SQLite leaves no timer behind, and ends an open read', async () =>
 describe('statements of SQLite', () => {
   function openStatements(file = newFile()) {
     const statements = new Statements(file, 0, false);
-    onTestFinished(() => statements.close());
+    opened.push(statements);
     return statements;
   }
 
@@ -165,7 +169,7 @@ describe('statements of SQLite', () => {
   test('return rows with their columns only, and exact numbers', () => {
     const statements = openStatements(':memory:');
     const [named] = statements.run("SELECT 1 AS one, 'b' AS two").rows;
-    expect(Object.entries(named ?? {})).toEqual([
+    expect(Object.entries(named ?? {})).toStrictEqual([
       ['one', 1],
       ['two', 'b'],
     ]);
@@ -180,6 +184,17 @@ describe('statements of SQLite', () => {
         statements.isRead(sql),
       ),
     ).toEqual([true, false, false]);
+  });
+
+  test('wait for another process that opens the file at the same time', () => {
+    const file = newFile();
+    const other = new DatabaseSync(file);
+    opened.push(other);
+    other.exec('BEGIN EXCLUSIVE');
+    const statements = new Statements(file, 60, false);
+    const before = performance.now();
+    expect(() => statements.run('SELECT 1')).toThrow('database is locked');
+    expect(performance.now() - before).toBeGreaterThan(50);
   });
 
   test('work after many others', () => {

@@ -1,20 +1,39 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createTimer } from '../../../../test/support/timer.ts';
 import { insertIfNone } from '../insert-if-none.ts';
 import { openDatabase } from '../open-database.ts';
 import type { OpenedDatabase } from '../opened.ts';
 import { fromSqlite } from './opening.ts';
 
+/** Returns a list of the files that this process opens from now on, without those of SQLite. */
+function watchFiles(): string[] {
+  const files: string[] = [];
+  const { openSync } = fs;
+  vi.spyOn(fs, 'openSync').mockImplementation((...given) => {
+    files.push(String(given[0]));
+    return openSync(...given);
+  });
+  syncBuiltinESMExports();
+  return files;
+}
+
 let folder: string;
-beforeAll(() => void (folder = mkdtempSync(path.join(tmpdir(), 'portico-opening-'))));
-afterAll(() => rmSync(folder, { recursive: true }));
+const all: { close(): unknown }[] = [];
+beforeEach(() => void (folder = mkdtempSync(path.join(tmpdir(), 'portico-opening-'))));
+afterEach(async () => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  for (const each of all.splice(0).toReversed()) await each.close();
+  rmSync(folder, { recursive: true });
+});
 
 function closing<Opened extends Pick<OpenedDatabase, 'close'>>(opened: Opened): Opened {
-  onTestFinished(() => opened.close());
+  all.push(opened);
   return opened;
 }
 const caught = (call: () => unknown): unknown => {
@@ -70,6 +89,27 @@ describe('a database URL', () => {
   });
 });
 
+describe('a file of SQLite', () => {
+  test('is opened only by SQLite if it exists, because closing it would release its locks', async () => {
+    const files = watchFiles();
+    const file = path.join(folder, 'one.sqlite');
+    for (const count of [1, 1]) {
+      const database = closing(openDatabase(`sqlite:${file}`, { directory: '/' }));
+      await database.execute('SELECT 1');
+      expect(files.filter((each) => each.endsWith('one.sqlite'))).toHaveLength(count);
+    }
+  });
+
+  test('is not created for a database in memory', async () => {
+    rmSync(':memory:', { force: true });
+    const files = watchFiles();
+    const database = closing(openDatabase('sqlite::memory:', { directory: folder }));
+    await database.execute('SELECT 1');
+    expect(files).toEqual([]);
+    expect(existsSync(':memory:')).toBe(false);
+  });
+});
+
 describe('a file that cannot be opened', () => {
   test('is named in the error and in its stack, and counts as unavailable', async () => {
     const inside = path.join(folder, 'file', 'inside.sqlite');
@@ -89,7 +129,7 @@ describe('a file that cannot be opened', () => {
 describe('the file of the application', () => {
   function openOwn(name: string) {
     const own = new DatabaseSync(path.join(folder, name));
-    onTestFinished(() => own.close());
+    all.push(own);
     own.exec('CREATE TABLE t (n INTEGER PRIMARY KEY)');
     return own;
   }
@@ -129,22 +169,22 @@ describe('the file of the application', () => {
         begun.resolve();
         return gate.promise;
       };
-      const running = store.transaction(work).then(
+      const done = store.transaction(work).then(
         () => outcomes.push('done'),
         () => outcomes.push('late'),
       );
       await begun.promise;
-      return { running };
+      return { done };
     };
-    const all = [await begin(first), await begin(second), await begin(third)] as const;
+    const running = [await begin(first), await begin(second), await begin(third)] as const;
     for (let passed = 0; passed < 4; passed += 1) timer.advance(1000);
     await new Promise((resolve) => setImmediate(resolve));
     expect(outcomes).toEqual([]);
     timer.advance(1000);
-    await Promise.all([all[0].running, all[1].running]);
+    await Promise.all([running[0].done, running[1].done]);
     expect(outcomes).toEqual(['late', 'late']);
     gate.resolve();
-    await all[2].running;
+    await running[2].done;
     expect(outcomes).toEqual(['late', 'late', 'done']);
   });
 
@@ -152,7 +192,7 @@ describe('the file of the application', () => {
     const own = openOwn('refused.sqlite');
     expect(() => fromSqlite(own, { schema: 'app' })).toThrow('database_schema: is only for');
     const memory = new DatabaseSync(':memory:');
-    onTestFinished(() => memory.close());
+    all.push(memory);
     expect(caught(() => fromSqlite(memory))).toMatchObject({
       name: 'ConfigurationError',
       message: expect.stringMatching(/^database: is in memory, so only the connection/) as string,
@@ -166,7 +206,7 @@ describe('the file of the application', () => {
 
   test('is that of the main database, and not of an attached one', async () => {
     const own = new DatabaseSync(':memory:');
-    onTestFinished(() => own.close());
+    all.push(own);
     own.exec(`ATTACH '${path.join(folder, 'attached.sqlite')}' AS other`);
     expect(() => fromSqlite(own)).toThrow('is in memory');
     const file = openOwn('main.sqlite');

@@ -2,16 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-  vi,
-} from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSqlite } from './engine.ts';
 import { countCommits } from './write-queue.ts';
 
@@ -19,7 +10,11 @@ let folder: string;
 let files = 0;
 beforeAll(() => void (folder = mkdtempSync(path.join(tmpdir(), 'portico-queue-'))));
 afterAll(() => rmSync(folder, { recursive: true }));
-beforeEach(() => vi.restoreAllMocks());
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const each of opened.splice(0).toReversed()) await each.close();
+});
 
 const ORPHANS = 'CREATE TABLE u (n INTEGER REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED)';
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
@@ -33,7 +28,7 @@ async function open({ isBorrowed = false, memory = false } = {}) {
   files += 1;
   const file = memory ? ':memory:' : path.join(folder, `${files}.sqlite`);
   const engine = openSqlite(file, { isBorrowed });
-  onTestFinished(() => engine.close());
+  opened.push(engine);
   await engine.execute('CREATE TABLE t (n INTEGER UNIQUE)', []);
   const insert = (n: number, onUnknown?: () => void) =>
     engine.execute('INSERT INTO t VALUES (?)', [n], onUnknown);
@@ -41,7 +36,7 @@ async function open({ isBorrowed = false, memory = false } = {}) {
     (await engine.execute('SELECT n FROM t ORDER BY n', [])).rows.map(({ n }) => n);
   const lock = () => {
     const other = new DatabaseSync(file, { timeout: 0 });
-    onTestFinished(() => other.close());
+    opened.push(other);
     return other;
   };
   return { engine, insert, all, lock };
@@ -54,7 +49,6 @@ function stopClock(step = 0) {
     looks += 1;
     return (now += step);
   });
-  onTestFinished(() => void vi.restoreAllMocks());
   return { pass: (milliseconds: number) => void (now += milliseconds), looks: () => looks };
 }
 
