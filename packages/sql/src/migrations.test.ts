@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database, SqlConnection, SqlDialect } from './contract.ts';
 import { migrate, migrationStatus, pendingSteps } from './migrations.ts';
 import { openDatabase } from './open-database.ts';
+import type { OpenedDatabase } from './opened.ts';
 import { printMigrations } from './print-migrations.ts';
 import type { BegunStep, Migration, SchemaConnection } from './schema.ts';
 
@@ -225,48 +226,6 @@ describe('a migration', () => {
       await expect(migrate(open(), steps)).rejects.toThrow(/^Two migrations are named [ab]_0001$/);
   });
 
-  test('waits for another process that has locked the file', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'portico-migrations-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = path.join(folder, 'test.sqlite');
-    const database = openDatabase(`sqlite:${file}`, { directory: '/' });
-    await database.execute('CREATE TABLE t (n INTEGER)');
-    const other = new DatabaseSync(file);
-    other.exec('BEGIN IMMEDIATE');
-    // Each look at the clock is a second after the one before. A single write waits five seconds.
-    let now = 0;
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
-      now += 1000;
-      if (now === 20_000) other.exec('COMMIT');
-      return now;
-    });
-    expect(await migrate(database, [one])).toEqual(['a_0001']);
-    clock.mockRestore();
-    other.close();
-    await database.close();
-  });
-
-  test('fails with what to do if another process does not release the file', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'portico-migrations-'));
-    const file = path.join(folder, 'test.sqlite');
-    const database = openDatabase(`sqlite:${file}`, { directory: '/' });
-    await database.execute('CREATE TABLE t (n INTEGER)');
-    const other = new DatabaseSync(file);
-    other.exec('BEGIN IMMEDIATE');
-    let now = 0;
-    // Each look at the clock is 300 seconds after the one before.
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 300_000));
-    const failure: unknown = await migrate(database, []).catch((error: unknown) => error);
-    expect(failure).toMatchObject({
-      message: expect.stringMatching(/^Another process has locked the database file/) as string,
-      cause: { message: 'database is locked' },
-    });
-    clock.mockRestore();
-    other.close();
-    await database.close();
-    rmSync(folder, { recursive: true });
-  });
-
   test('has a state for each step, with its time', async () => {
     const database = open();
     expect(await migrationStatus(database, [two, one])).toEqual([
@@ -310,5 +269,48 @@ describe('a migration', () => {
     expect(await migrationStatus(database, [failing])).toEqual([
       { name: 'b_0001', appliedAt: null },
     ]);
+  });
+});
+
+describe('a migration of a file that another process has locked', () => {
+  let folder: string;
+  let database: OpenedDatabase;
+  let other: DatabaseSync;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'portico-migrations-'));
+    const file = path.join(folder, 'test.sqlite');
+    database = openDatabase(`sqlite:${file}`, { directory: '/' });
+    await database.execute('CREATE TABLE t (n INTEGER)');
+    other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    other.close();
+    await database.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('waits for that process', async () => {
+    // Each look at the clock is a second after the one before. A single write waits five seconds.
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => {
+      now += 1000;
+      if (now === 20_000) other.exec('COMMIT');
+      return now;
+    });
+    expect(await migrate(database, [one])).toEqual(['a_0001']);
+  });
+
+  test('fails with what to do if that process does not release it', async () => {
+    // Each look at the clock is 300 seconds after the one before.
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 300_000));
+    const failure: unknown = await migrate(database, []).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      message: expect.stringMatching(/^Another process has locked the database file/) as string,
+      cause: { message: 'database is locked' },
+    });
   });
 });

@@ -154,7 +154,7 @@ describe('statements of SQLite', () => {
         'INSERT INTO bare VALUES (1)',
         'INSERT INTO t (n) SELECT n FROM bare WHERE n > 1',
         'INSERT OR IGNORE INTO t (n) VALUES (1)',
-        'INSERT INTO t (n) VALUES (1) ON CONFLICT (n) DO UPDATE SET n = 9',
+        'INSERT INTO t (n) VALUES (1) ON\n  CONFLICT (n) DO UPDATE SET n = 9',
         'INSERT INTO seen VALUES (7)',
         'INSERT INTO main.t (n) VALUES (8)',
         'UPDATE t SET n = 10 WHERE n = 2',
@@ -164,6 +164,9 @@ describe('statements of SQLite', () => {
     expect(statements.run('INSERT INTO t (n) VALUES (11) RETURNING id').rows).toEqual([{ id: 5 }]);
     expect(statements.run('INSERT INTO t (n) VALUES (11) ON CONFLICT DO NOTHING').affected).toBe(0);
     expect(statements.run("INSERT INTO t (n) VALUES ('x')").affected).toBe(1);
+    const large = 9_007_199_254_740_993n;
+    const { insertId } = statements.run('INSERT INTO t (id) VALUES (?)', [large]);
+    expect(insertId).toBe(large);
   });
 
   test('return rows with their columns only, and exact numbers', () => {
@@ -175,8 +178,9 @@ describe('statements of SQLite', () => {
     ]);
     statements.run('CREATE TABLE t (n INTEGER)');
     statements.run('INSERT INTO t VALUES (?)', [7]);
-    const result = statements.run('SELECT * FROM t');
-    expect(result).toEqual({ rows: [{ n: 7 }], affected: 0 });
+    expect(statements.run('SELECT * FROM t')).toEqual({ rows: [{ n: 7 }], affected: 0 });
+    statements.run('ALTER TABLE t ADD COLUMN m INTEGER');
+    expect(statements.run('SELECT * FROM t').rows).toEqual([{ n: 7, m: null }]);
     expect(statements.run('UPDATE t SET n = 8')).toEqual({ rows: [], affected: 1 });
     expect(statements.isRead('SELECT 1')).toBe(true);
     expect(

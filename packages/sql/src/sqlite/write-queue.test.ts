@@ -114,6 +114,32 @@ describe('writes to SQLite', () => {
     expect(await all()).toEqual([1, 4]);
   });
 
+  test('that were set aside or wait longer do not fail because the disk is full', async () => {
+    const { engine, insert, all } = await open();
+    await insert(1);
+    const { rows } = await engine.execute('PRAGMA page_count', []);
+    await engine.execute(`PRAGMA max_page_count = ${Number(rows[0]?.['page_count'])}`, []);
+    const { pass } = stopClock();
+    const gate = Promise.withResolvers<void>();
+    const aside = engine.transaction(async (on) => {
+      await on.execute('INSERT INTO t VALUES (2)', []);
+      await gate.promise;
+      return 'aside';
+    });
+    let later: Promise<unknown> = gate.promise;
+    const large = engine.transaction(async (on) => {
+      await on.execute('INSERT INTO t VALUES (3)', []);
+      later = insert(4);
+      pass(6000);
+      await on.execute('INSERT INTO t VALUES (zeroblob(100000))', []);
+    });
+    await expect(large).rejects.toThrow('database or disk is full');
+    await later;
+    gate.resolve();
+    expect(await aside).toBe('aside');
+    expect(await all()).toEqual([1, 2, 4]);
+  });
+
   test('are tried alone after one of them made the commit fail', async () => {
     const { engine, insert, all } = await open();
     await engine.execute(ORPHANS, []);
@@ -143,6 +169,10 @@ describe('writes to SQLite', () => {
       await nextTurn();
     });
     await expect(failing).rejects.toThrow('The transaction was rolled back');
+    const ignoring = engine.transaction((on) =>
+      on.execute('INSERT OR ROLLBACK INTO t VALUES (1)', []).catch(() => 'ignored'),
+    );
+    await expect(ignoring).rejects.toThrow('The transaction was rolled back');
     const alone = engine.execute('INSERT OR ROLLBACK INTO t VALUES (1)', []);
     expect(await statuses([insert(4), alone, insert(5)])).toEqual([
       'done',
@@ -193,8 +223,9 @@ describe('writes to SQLite while another connection has the lock', () => {
     other.exec('BEGIN IMMEDIATE');
     const first = insert(1);
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    pass(0.5);
     const second = insert(2);
-    pass(1);
+    pass(0.5);
     const third = insert(3);
     pass(4999);
     let failed = false;
@@ -208,6 +239,50 @@ describe('writes to SQLite while another connection has the lock', () => {
     other.exec('COMMIT');
     await third;
     expect(await all()).toEqual([3]);
+  });
+
+  // @shows AS-18.13
+  test('fail with their transaction, which gets the error at the statement that waits', async () => {
+    const { engine, lock, all } = await open();
+    const other = lock();
+    const gate = Promise.withResolvers<void>();
+    const seen: unknown[] = [];
+    const waiting = engine.transaction(async (on) => {
+      await on.execute('INSERT INTO t VALUES (1)', []);
+      await gate.promise;
+      await on.execute('INSERT INTO t VALUES (2)', []).catch((error: unknown) => {
+        seen.push(String(error));
+        throw error;
+      });
+    });
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    other.exec('BEGIN IMMEDIATE');
+    stopClock(1000);
+    gate.resolve();
+    await expect(waiting).rejects.toThrow(LOCKED);
+    await nextTurn();
+    expect(seen).toEqual([`Error: ${LOCKED}`]);
+    other.exec('COMMIT');
+    expect(await all()).toEqual([]);
+  });
+
+  test('do not fail the transaction that was set aside, without WAL', async () => {
+    const { engine, insert, lock, all } = await open({ isBorrowed: true });
+    await engine.execute(ORPHANS, []);
+    const other = lock();
+    other.exec('BEGIN; SELECT n FROM t');
+    const gate = Promise.withResolvers<void>();
+    const aside = engine.transaction(async (on) => {
+      await on.execute('INSERT INTO t VALUES (1)', []);
+      await gate.promise;
+      return 'aside';
+    });
+    stopClock(1000);
+    await insert(2).catch(() => {});
+    other.exec('COMMIT');
+    gate.resolve();
+    expect(await aside).toBe('aside');
+    expect(await all()).toContain(1);
   });
 
   test('and that are tried alone fail with the first one that waited too long', async () => {
