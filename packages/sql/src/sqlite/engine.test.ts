@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -140,6 +140,7 @@ describe('statements of SQLite', () => {
     const statements = openStatements(':memory:');
     statements.run('CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER UNIQUE)');
     statements.run('CREATE TABLE bare (n INTEGER PRIMARY KEY) WITHOUT ROWID');
+    statements.run('CREATE VIRTUAL TABLE words USING fts5(word)');
     statements.run('CREATE VIEW seen AS SELECT n FROM t');
     statements.run(
       'CREATE TRIGGER adds INSTEAD OF INSERT ON seen BEGIN INSERT INTO t (n) VALUES (NEW.n); END',
@@ -156,11 +157,12 @@ describe('statements of SQLite', () => {
         'INSERT OR IGNORE INTO t (n) VALUES (1)',
         'INSERT INTO t (n) VALUES (1) ON\n  CONFLICT (n) DO UPDATE SET n = 9',
         'INSERT INTO seen VALUES (7)',
+        "INSERT INTO words VALUES ('a')",
         'INSERT INTO main.t (n) VALUES (8)',
         'UPDATE t SET n = 10 WHERE n = 2',
         'DELETE FROM t WHERE n = 10',
       ),
-    ).toEqual(Array.from({ length: 8 }));
+    ).toEqual(Array.from({ length: 9 }));
     expect(statements.run('INSERT INTO t (n) VALUES (11) RETURNING id').rows).toEqual([{ id: 5 }]);
     expect(statements.run('INSERT INTO t (n) VALUES (11) ON CONFLICT DO NOTHING').affected).toBe(0);
     expect(statements.run("INSERT INTO t (n) VALUES ('x')").affected).toBe(1);
@@ -211,6 +213,7 @@ describe('statements of SQLite', () => {
   });
 
   test('know whether a transaction is open', () => {
+    openStatements().close();
     const statements = openStatements();
     expect(statements.isInTransaction).toBe(false);
     statements.run('SELECT 1');
@@ -240,7 +243,10 @@ describe('statements of SQLite', () => {
       expect(statements.isReadOnly).toBe(true);
       expect(() => statements.run('SELECT missing')).toThrow('no such column');
       expect(statements.isReadOnly).toBe(true);
+      const held = () => readdirSync('/proc/self/fd').length;
+      const before = held();
       statements.reopen();
+      expect(held() < before).toBe(file !== ':memory:');
       expect(statements.isReadOnly).toBe(false);
       if (file === ':memory:') statements.run('PRAGMA query_only = OFF');
       expect(write().affected).toBe(1);

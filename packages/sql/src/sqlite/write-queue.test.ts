@@ -285,6 +285,29 @@ describe('writes to SQLite while another connection has the lock', () => {
     expect(await all()).toContain(1);
   });
 
+  test('do not fail a transaction that was set aside when it was tried alone', async () => {
+    const { engine, insert, lock, all } = await open({ isBorrowed: true });
+    const other = lock();
+    await insert(1);
+    other.exec('BEGIN; SELECT n FROM t');
+    const undoing = engine.transaction((on) =>
+      on.execute('INSERT OR ROLLBACK INTO t VALUES (1)', []).catch(() => {}),
+    );
+    const gate = Promise.withResolvers<void>();
+    const aside = engine.transaction(async (on) => {
+      await on.execute('INSERT INTO t VALUES (2)', []);
+      await gate.promise;
+      return 'aside';
+    });
+    stopClock(1000);
+    await expect(undoing).rejects.toThrow('The transaction was rolled back');
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    other.exec('COMMIT');
+    gate.resolve();
+    expect(await aside).toBe('aside');
+    expect(await all()).toEqual([1, 2]);
+  });
+
   test('and that are tried alone fail with the first one that waited too long', async () => {
     const { engine, insert, lock, all } = await open();
     const other = lock();
