@@ -325,7 +325,7 @@ describe('a process that is not root', () => {
 
   test('has the user id 0 on a system without user ids', () => {
     const { geteuid } = process;
-    onTestFinished(() => void (process.geteuid = geteuid));
+    onTestFinished(() => void Object.assign(process, { geteuid }));
     delete process.geteuid;
     expect(openOwnedFolder(theirs())).toMatchObject({ uid: 0, path: theirs() });
   });
