@@ -1,3 +1,4 @@
+import { getDialect } from '@portico/sql';
 import type { OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditRecord } from '../packages/portico/src/auditing/kept-audit.ts';
@@ -6,7 +7,16 @@ import type {
   HeldRange,
 } from '../packages/portico/src/store/authorization-search.ts';
 import { AuditRecords } from '../packages/portico/src/features/audit/table.ts';
+import type { FurtherGrants } from '../packages/portico/src/store/grant.ts';
+import { AuthorizationSearch } from '../packages/portico/src/store/sql/authorization-search.ts';
 import { countRows } from '../packages/portico/src/store/sql/counting.ts';
+import { EverythingIssued } from '../packages/portico/src/store/sql/everything-issued.ts';
+import {
+  conditionOfPerson,
+  conjunction,
+  familyIndex,
+} from '../packages/portico/src/store/sql/family-index.ts';
+import { keysWhere } from '../packages/portico/src/store/sql/statements.ts';
 import { Store } from './support/store.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
 
@@ -197,6 +207,75 @@ describe('active access in the store', () => {
     expect(await found({ scope: 'rare' }, { examine: 2 })).toEqual(['4']);
     expect(await found({ scope: 'rare' })).toEqual([null]);
     expect(await found({ clientId: 'diary' })).toEqual([null]);
+  });
+
+  test('is found by the same rows if the engine plans statements without values', async () => {
+    await fresh();
+    for (const id of ['1', '2', '3', '4']) await family(id);
+    await family('5', { client_id: 'diary', user_id: 'grace' });
+    await family('6', { client_id: 'diary', user_provider: 'others' });
+    for (const plansWithoutValues of [true, false]) {
+      const dialect = { ...getDialect(database), plansWithoutValues };
+      for (const filter of [{}, { person: ADA }, { clientId: 'notes' }]) {
+        const index = familyIndex(filter, '4', dialect);
+        const { sql, parameters } = conjunction([index, index.endsAt('2')]);
+        const { rows } = await database.execute<{ id: string }>(
+          `SELECT f.id FROM oauth_families f WHERE ${sql} ORDER BY ${index.order}`,
+          parameters,
+        );
+        expect(rows.map(({ id }) => id)).toEqual(['3', '2']);
+      }
+      const keys = await keysWhere(
+        database,
+        ['oauth_families', 'id'],
+        conditionOfPerson(ADA, dialect),
+        9,
+      );
+      expect(keys.toSorted()).toEqual(['1', '2', '3', '4']);
+    }
+    // The condition is a range only if the engine needs it.
+    const tests = (['sqlite', 'postgres'] as const).map(
+      (dialect) => conditionOfPerson(ADA, getDialect({ dialect }))[1],
+    );
+    expect(tests).toEqual([
+      '= ? AND user_provider = ?',
+      '>= ? AND (user_id, id) < (?, ?) AND user_provider = ?',
+    ]);
+  });
+
+  test('from an organization needs a grant for that, and other access a grant of a person', async () => {
+    await fresh();
+    const grants = ['authorization_code', 'code_of_device', 'assertion', 'exchange', 'none'];
+    for (const [index, grant] of grants.entries()) {
+      await client(grant, { grants: `refresh_token ${grant}` });
+      await family(`a${index}`, { client_id: grant });
+      await family(`b${index}`, {
+        client_id: grant,
+        details: JSON.stringify({ given_by: 'https://issuer.example' }),
+      });
+    }
+    const ids = async (further: FurtherGrants) => {
+      const search = new AuthorizationSearch(database, further);
+      const { items } = await search.findHeld({}, ALL, NOW);
+      return items.map(({ id }) => id);
+    };
+    const all = { person: ['code_of_device'], organization: ['assertion', 'exchange'], client: [] };
+    expect(await ids((beginning) => all[beginning])).toEqual(['b3', 'b2', 'a1', 'a0']);
+    expect(await ids(() => [])).toEqual(['a0']);
+  });
+
+  test('is counted with its people among the newest rows', async () => {
+    await fresh();
+    const count = (limit: number) => store.authorizationSearch.countHeld(limit, NOW);
+    expect(await count(1)).toEqual({ authorizations: 0, people: 0, isAll: true });
+    await family('1', { user_provider: 'others' });
+    for (const id of ['2', '3']) await family(id);
+    await family('4', { user_id: 'grace' });
+    await family('5', { revoked_at: NOW, user_id: 'lin' });
+    expect(await count(6)).toEqual({ authorizations: 4, people: 3, isAll: true });
+    expect(await count(5)).toEqual({ authorizations: 4, people: 3, isAll: false });
+    expect(await count(3)).toEqual({ authorizations: 2, people: 2, isAll: false });
+    expect(await count(1)).toEqual({ authorizations: 0, people: 0, isAll: false });
   });
 
   test('is found by the ID of the authorization, valid or not', async () => {
@@ -509,6 +588,18 @@ describe('a restored backup', () => {
       last: null,
     });
     expect((await revokedAt()).at(-1)).toBe(1);
+  });
+
+  test('is confirmed to PostgreSQL standbys after the last batch', async () => {
+    await fresh();
+    for (const id of ['1', '2']) await family(id, { revoked_at: NOW });
+    const issued = new EverythingIssued({ ...database, dialect: 'postgres' });
+    watched.writes.length = 0;
+    await issued.revokeFamilies('', '2', NOW, 2);
+    expect(watched.writes).toEqual([]);
+    await issued.revokeFamilies('', '2', NOW, 3);
+    expect(watched.writes).toEqual([{ begins: 'UPDATE oauth_families SET revoke', values: 1 }]);
+    expect(await revokedAt()).toEqual([NOW, NOW]);
   });
 
   test('removes in batches all access tokens that clients have without a person, and no others', async () => {

@@ -11,7 +11,7 @@ import {
   type MetadataField,
 } from './further-metadata.ts';
 import { leftMetadata } from './left-metadata.ts';
-import { furtherMetadataMigrations } from './sql/further-metadata.ts';
+import { furtherMetadataMigrations, FurtherMetadataRecords } from './sql/further-metadata.ts';
 
 const field = (name: string, parts: Partial<MetadataField> = {}): MetadataField => ({
   name,
@@ -85,6 +85,43 @@ describe('the values of a client', () => {
     ]);
     await write(metadata.writingNew(values));
     expect(await metadata.findAll(['one', 'two'])).toEqual(new Map([['one', { lists: ['new'] }]]));
+  });
+
+  test('of many clients are written and read in batches', async () => {
+    const ids = Array.from({ length: 501 }, (_, index) => String(index));
+    const text = (id: string) => ({ text: [id] });
+    watched.writes.length = 0;
+    await write(metadata.writingNew(new Map(ids.map((id) => [id, text(id)]))));
+    expect(watched.writes.map(({ begins, values }) => [begins.slice(0, 6), values])).toEqual([
+      ['DELETE', 500],
+      ['INSERT', 1000],
+      ['DELETE', 1],
+      ['INSERT', 2],
+    ]);
+    const records = new FurtherMetadataRecords(watched.database);
+    const found = await records.findAll(ids);
+    expect(found.toSorted(([one], [other]) => Number(one) - Number(other))).toEqual(
+      ids.map((id) => [id, text(id)]),
+    );
+    expect(await records.findAll([])).toEqual([]);
+    watched.writes.length = 0;
+    await watched.database.transaction((connection) => records.writeNew(connection, []));
+    expect(watched.writes).toEqual([]);
+    await write(metadata.writingNew(new Map([['0', {}]])));
+    expect([await metadata.find('0'), await metadata.find('1')]).toEqual([{}, text('1')]);
+  });
+
+  test('of clients that no longer exist are removed in batches, and no others are locked', async () => {
+    const records = new FurtherMetadataRecords(watched.database);
+    for (const id of ['b', 'd']) await watched.store.clients.insertClient(storedClient(id, 0));
+    for (const id of ['a', 'b', 'c', 'd']) await write(metadata.writing(id, { text: [id] }));
+    watched.writes.length = 0;
+    expect(await records.removeLeft(2, '')).toEqual({ count: 1, more: true, last: 'b' });
+    expect(watched.writes.map(({ values }) => values)).toEqual([1, 1]);
+    expect(await records.removeLeft(3, 'b')).toEqual({ count: 1, more: false, last: null });
+    watched.writes.length = 0;
+    expect(await records.removeLeft(2, '')).toEqual({ count: 0, more: true, last: 'd' });
+    expect(watched.writes).toEqual([]);
   });
 
   test('of clients that no longer exist are removed', async () => {

@@ -84,6 +84,22 @@ describe('a stored client', () => {
       expect(await store.clients.findClient(client.id)).toEqual(client);
     }
     expect(await store.clients.findClient('unknown')).toBeNull();
+    watched.reads.length = 0;
+    for (const id of ['', 'é', 'a'.repeat(256)])
+      expect(await store.clients.findClient(id)).toBeNull();
+    expect(watched.reads).toEqual([]);
+  });
+
+  test('with a workload has its issuer and subject, and no keys if one of them is missing', async () => {
+    const none = { jwks: null, jwksUri: null, algorithm: null };
+    const workload = { issuer: 'https://issuer.example', subject: 'a workload' };
+    const client = await newClient({ keys: { ...none, workload } });
+    expect(await store.clients.findClient(client.id)).toEqual(client);
+    for (const part of ['jwks', 'jwks_uri']) {
+      const { id } = await newClient({ keys: { ...none, workload } });
+      await set('oauth_clients', ['client_id', id], { [part]: null });
+      expect(await store.clients.findClient(id)).toEqual({ ...client, id, keys: none });
+    }
   });
 
   test('from an earlier release uses RS256, and is a web application of an operator', async () => {
