@@ -590,6 +590,21 @@ describe('a restored backup', () => {
     expect((await revokedAt()).at(-1)).toBe(1);
   });
 
+  test('revokes what has started from an authorization in it, in batches', async () => {
+    await fresh();
+    const begunFrom = (prior: string) => ({ details: JSON.stringify({ prior }) });
+    for (const id of ['1', '3']) await family(id);
+    for (const id of ['2', '5']) await family(id, begunFrom('1'));
+    await family('4', { ...begunFrom('1'), revoked_at: NOW - 1 });
+    await family('6', begunFrom('3'));
+    const ends = (after: string, limit: number) =>
+      store.everythingIssued.revokeGoingBack(after, '2', NOW, limit);
+    expect(await ends('', 3)).toEqual({ ended: 1, living: 1, last: '3' });
+    expect(await ends('3', 4)).toEqual({ ended: 1, living: 1, last: null });
+    expect(await ends('', 9)).toEqual({ ended: 0, living: 0, last: null });
+    expect(await revokedAt()).toEqual([null, NOW, null, NOW - 1, NOW, null]);
+  });
+
   test('is confirmed to PostgreSQL standbys after the last batch', async () => {
     await fresh();
     for (const id of ['1', '2']) await family(id, { revoked_at: NOW });
@@ -608,10 +623,12 @@ describe('a restored backup', () => {
     await token('2', { family_id: 'a family' });
     await token('3', { secret_hash: '' });
     await token('4b');
+    watched.writes.length = 0;
     expect(await store.everythingIssued.removeClientTokens('', '5', 3)).toEqual({
       ended: 1,
       last: '3',
     });
+    expect(watched.writes.map(({ values }) => values)).toEqual([1]);
     expect(await store.everythingIssued.removeClientTokens('3', '5', 9)).toEqual({
       ended: 3,
       last: null,

@@ -116,10 +116,10 @@ describe('the values of a client', () => {
     for (const id of ['b', 'd']) await watched.store.clients.insertClient(storedClient(id, 0));
     for (const id of ['a', 'b', 'c', 'd']) await write(metadata.writing(id, { text: [id] }));
     watched.writes.length = 0;
-    expect(await records.removeLeft(2, '')).toEqual({ count: 1, more: true, last: 'b' });
-    expect(watched.writes.map(({ values }) => values)).toEqual([1, 1]);
-    expect(await records.removeLeft(3, 'b')).toEqual({ count: 1, more: false, last: null });
+    expect(await records.removeLeft(3, '')).toEqual({ count: 2, more: true, last: 'c' });
+    expect(watched.writes.map(({ values }) => values)).toEqual([2, 2]);
     watched.writes.length = 0;
+    expect(await records.removeLeft(3, 'c')).toEqual({ count: 0, more: false, last: null });
     expect(await records.removeLeft(2, '')).toEqual({ count: 0, more: true, last: 'd' });
     expect(watched.writes).toEqual([]);
   });

@@ -708,4 +708,51 @@ describe('old authorizations', () => {
     expect(await prune(2)).toEqual({ removed: 0, more: true });
     expect(await left()).toEqual(['f']);
   });
+
+  test('are removed with old requests of both kinds, which are counted together', async () => {
+    await emptied('oauth_waiting_requests');
+    await family({ prune_after: NOW - 1 });
+    for (const expires_at of [NOW - 1, NOW])
+      await insert('oauth_consent_requests', {
+        id_hash: `expires at ${expires_at}`,
+        browser_hash: '',
+        client_id: 'notes',
+        parameters: '{}',
+        user_provider: 'accounts',
+        user_id: 'ada',
+        asked_scope: '',
+        expires_at,
+      });
+    for (const [index, expires_at] of [NOW - 2, NOW - 1, NOW].entries())
+      await insert('oauth_waiting_requests', {
+        secret_hash: String(index),
+        network: '',
+        parameters: '',
+        byte_count: 1,
+        expires_at,
+      });
+    const removed = { families: 1, consentRequests: 3, more: true };
+    expect(await store.expired.prune(NOW, 9)).toEqual(removed);
+    const none = { families: 0, consentRequests: 0, more: false };
+    expect(await store.expired.prune(NOW, 9)).toEqual(none);
+  });
+});
+
+test('old access tokens are removed by their ids, and no statement names the others', async () => {
+  for (const [id, expires_at] of Object.entries({ a: NOW, b: NOW - 1, c: NOW + 1 }))
+    await insert('oauth_access_tokens', {
+      id,
+      family_id: null,
+      client_id: 'notes',
+      secret_hash: 'hash',
+      scope: '',
+      issued_at: NOW - HOUR,
+      expires_at,
+    });
+  watched.writes.length = 0;
+  expect(await store.expired.pruneAccessTokens('', NOW, 3)).toEqual({ removed: 1, last: 'c' });
+  expect(watched.writes.map(({ values }) => values)).toEqual([2]);
+  watched.writes.length = 0;
+  expect(await store.expired.pruneAccessTokens('', NOW, 3)).toEqual({ removed: 0, last: null });
+  expect(watched.writes).toEqual([]);
 });
