@@ -20,9 +20,8 @@ export interface Area {
 export const AREAS: Readonly<Record<string, Area>> = {
   grants: {
     files: [
-      'packages/portico/src/grants/*.ts',
+      'packages/portico/src/grants/!(parts|repeated-answers).ts',
       'packages/portico/src/features/refresh-retry/retries.ts',
-      'packages/portico/src/store/grant.ts',
       'packages/portico/src/store/renewal.ts',
     ],
     tests: [
@@ -129,8 +128,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   'stored-clients': {
     files: [
-      'packages/portico/src/store/client.ts',
-      'packages/portico/src/store/requests.ts',
       'packages/portico/src/store/sql/client-rows.ts',
       'packages/portico/src/store/sql/clients.ts',
       'packages/portico/src/store/sql/client-statements.ts',
@@ -153,7 +150,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/store/grant-types.ts',
       'packages/portico/src/store/prior-consent.ts',
       'packages/portico/src/store/given-access.ts',
-      'packages/portico/src/store/authorization-search.ts',
     ],
     tests: [
       'packages/portico/src/store/client-rights.test.ts',
