@@ -6,6 +6,7 @@ import type {
   AuthorizationFilter,
   HeldRange,
 } from '../packages/portico/src/store/authorization-search.ts';
+import type { Axis } from '../packages/portico/src/features/audit/kept-audit.ts';
 import { AuditRecords } from '../packages/portico/src/features/audit/table.ts';
 import type { FurtherGrants } from '../packages/portico/src/store/grant.ts';
 import { AuthorizationSearch } from '../packages/portico/src/store/sql/authorization-search.ts';
@@ -776,6 +777,28 @@ describe('the stored audit log', () => {
     ]);
     expect(await table.replacePerson(ADA, 'unknown', 2)).toBe(1);
     expect(await table.replacePerson(ADA, 'unknown', 2)).toBe(0);
+  });
+
+  test('is asked in the order of the index of its filter, if the engine plans without values', async () => {
+    const asked = async (dialect: OpenedDatabase['dialect'], axis: Axis | null) => {
+      const statements: string[] = [];
+      const execute = async (sql: string) => {
+        statements.push(sql);
+        return { rows: [], affected: 0 };
+      };
+      const records = new AuditRecords({ ...database, dialect, execute } as OpenedDatabase);
+      await records.newest(axis, { from: '', before: 'g' }, 1);
+      return statements.join().replace(/^.* WHERE /s, '');
+    };
+    const range = 'id >= ? AND id < ?';
+    expect(await asked('postgres', null)).toBe(`${range} ORDER BY id DESC LIMIT 1`);
+    expect(await asked('sqlite', { type: 'a' })).toBe(
+      `type = ? AND ${range} ORDER BY id DESC LIMIT 1`,
+    );
+    expect(await asked('postgres', { person: ADA })).toBe(
+      `user_provider = ANY(ARRAY[?]) AND user_id = ? AND ${range} ` +
+        'ORDER BY user_provider DESC, id DESC LIMIT 1',
+    );
   });
 
   test('deletes events older than an ID, oldest first, in batches', async () => {

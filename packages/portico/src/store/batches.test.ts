@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { inBatches, pauseAfter } from './batches.ts';
+import { inBatches, inSteps, pauseAfter } from './batches.ts';
 
 test('batches run until nothing is left, with a report and an equally long pause after each', async () => {
   const did: unknown[] = [];
@@ -34,6 +34,21 @@ test('the report of a batch is optional', async () => {
   const left = [1, 2];
   const batch = async () => ({ count: left.shift() ?? 0, more: left.length > 0 });
   expect(await inBatches(batch)).toBe(3);
+});
+
+test('steps continue after the last key of each step until there is none', async () => {
+  const left = [
+    { ended: 2, last: 'b' },
+    { ended: 0, last: 'd' },
+    { ended: 3, last: null },
+  ];
+  const did: unknown[] = [];
+  const step = async (after: string) => {
+    did.push(after);
+    return left.shift() ?? { ended: 99, last: null };
+  };
+  expect(await inSteps(step, (count) => did.push(count))).toBe(5);
+  expect(did).toEqual(['', 2, 'b', 2, 'd']);
 });
 
 test('a pause is as long as the batch took, at most half a second', () => {

@@ -173,6 +173,16 @@ describe('a stored client', () => {
       expect(await has({ scopes }), scopes.join(' ')).toBe(false);
     expect(await has({ grants: ['client_credentials'] })).toBe(false);
     expect(await has({ revokedAt: NOW })).toBe(false);
+    const further = { person: ['device', 'phone'], organization: ['assertion'], client: [] };
+    const { clients } = new Store(
+      database,
+      () => true,
+      (beginning) => further[beginning],
+    );
+    for (const grant of ['device', 'phone', 'assertion']) {
+      expect(await has({ grants: [grant] })).toBe(false);
+      expect(await clients.hasOpenidClient(), grant).toBe(grant !== 'assertion');
+    }
     await emptied('oauth_clients');
   });
 
@@ -182,6 +192,42 @@ describe('a stored client', () => {
     expect(await store.clients.revokeClient(id, NOW)).toBe(true);
     expect(await store.clients.revokeClient(id, NOW + 1)).toBe(false);
     expect(await store.clients.findClient(id)).toMatchObject({ revokedAt: NOW });
+    // The standbys of PostgreSQL may not have the revocation.
+    const { clients } = new Store({ ...database, dialect: 'postgres' }, () => true);
+    watched.writes.length = 0;
+    expect(await clients.revokeClient(id, NOW + 1)).toBe(false);
+    expect(watched.writes.map(({ values }) => values)).toEqual([2, 1]);
+  });
+
+  test('is claimed by its id if it is of an operator and is not revoked', async () => {
+    const client = await newClient();
+    const claim = (id: string) => store.clients.claimClient(id, database);
+    expect(await writesOf(() => claim(client.id))).toEqual([expect.stringMatching(/^UPDATE/)]);
+    expect(await claim(client.id)).toEqual(client);
+    expect(await claim('unknown')).toBeNull();
+    expect(await claim((await newClient({ revokedAt: NOW })).id)).toBeNull();
+    expect(await claim((await newClient({ registeredBy: 'registration' })).id)).toBeNull();
+  });
+
+  test('is inserted together with an addition, or neither is inserted', async () => {
+    const done: string[] = [];
+    const noted = async () => void done.push('added');
+    const failing = () => Promise.reject(new Error('not added'));
+    const [one, two, three] = [1, 2, 3].map(() => clientNamed(name('client'))) as [
+      Client,
+      Client,
+      Client,
+    ];
+    await store.clients.insertClient(one, { addition: noted });
+    await expect(store.clients.insertClient(two, { addition: failing })).rejects.toThrow(
+      'not added',
+    );
+    expect(await store.clients.findClient(two.id)).toBeNull();
+    expect(await store.clients.insertClients([two, one], noted)).toBe(one.id);
+    expect(done).toEqual(['added']);
+    expect(await store.clients.insertClients([two, three], noted)).toBeNull();
+    expect(done).toEqual(['added', 'added']);
+    expect(await store.clients.findClient(three.id)).toEqual(three);
   });
 
   test('is not replaced by a client that is inserted as revoked', async () => {
@@ -426,6 +472,7 @@ describe('a client with a document', () => {
       client: operators,
       freshUntil: 0,
     });
+    expect(await again()).toBe('known');
     expect(await store.documentClients.keepDocumentClient(operators, NOW, null)).toBe('revoked');
     expect(await store.documentClients.findDocumentClient(operators.id)).toEqual({
       client: operators,
@@ -672,6 +719,47 @@ describe('a client that registers itself', () => {
     expect(
       await rowsOf('SELECT registered_from FROM oauth_clients WHERE client_id = ?', client.id),
     ).toEqual([{ registered_from: network }]);
+  });
+
+  test('is stored or updated together with an addition, or the addition does not run', async () => {
+    const done: string[] = [];
+    const noted = async () => void done.push('added');
+    const { registrations } = store;
+    const registration = registrationOf();
+    const { client, tokenHash } = registration;
+    expect(await registrations.registerClient(registration, limits, NOW, noted)).toBeNull();
+    expect(done.splice(0)).toEqual(['added']);
+    const late = new Store(
+      {
+        ...database,
+        transaction: async (work, committed) => {
+          await database.execute('UPDATE oauth_clients SET registered_from = ?', ['crowded']);
+          return database.transaction(work, committed);
+        },
+      },
+      () => true,
+    );
+    const next = registrationOf({ network: 'crowded' });
+    const none = { ...limits, ofOneNetwork: 1 };
+    expect(await late.registrations.registerClient(next, none, NOW, noted)).not.toBeNull();
+    const changed = { ...client, name: 'Another' };
+    expect(await registrations.updateRegistration(changed, 'another token', noted)).toBe(false);
+    expect(done).toEqual([]);
+    expect(await registrations.updateRegistration(changed, tokenHash, noted)).toBe(true);
+    expect(done).toEqual(['added']);
+    expect(await store.clients.findClient(client.id)).toEqual(changed);
+    const transactions = watched.transactions;
+    expect(await registrations.updateRegistration(client, tokenHash)).toBe(true);
+    expect(watched.transactions).toBe(transactions);
+  });
+
+  test('with an initial access token is known by that', async () => {
+    const { hash } = await initialToken();
+    const [by, without] = [registrationOf({ initialTokenHash: hash }), registrationOf()];
+    for (const each of [by, without]) await store.registrations.registerClient(each, limits, NOW);
+    const has = (id: string) => store.registrations.hasInitialToken(id);
+    expect(await has(by.client.id)).toBe(true);
+    for (const id of [without.client.id, 'unknown']) expect(await has(id)).toBe(false);
   });
 
   test('is refused without a write while its network has registered too many clients', async () => {
@@ -1026,6 +1114,10 @@ describe('a consent request', () => {
       thumbprint: null,
       outcome: 'denied',
     });
+    const { direct: _, ...indirect } = requestOf();
+    await store.consentRequests.insertConsentRequest(indirect);
+    const read = await store.consentRequests.findConsentRequest(indirect.idHash);
+    expect(Object.keys(read ?? {})).not.toContain('direct');
     const asked = { ...none.asked, scopes: [] };
     await store.consentRequests.insertConsentRequest({ ...none, asked, scopes: [] });
     expect(await store.consentRequests.findConsentRequest(none.idHash)).toEqual({
@@ -1111,6 +1203,26 @@ describe('a request that waits for sign-in', () => {
     await store.waitingRequests.endWaitingRequest(request.secretHash);
     await store.waitingRequests.endWaitingRequest('budget');
     expect(await waits(request)).toBe(false);
+    expect(await rowsOf('SELECT secret_hash FROM oauth_waiting_requests')).toEqual([
+      { secret_hash: 'budget' },
+    ]);
+  });
+
+  test('is ended with all others, in batches, and the row of the budget stays', async () => {
+    await fresh();
+    for (const id of ['a', 'b', 'c', 'd'])
+      await insert('oauth_waiting_requests', {
+        secret_hash: id,
+        network: '',
+        parameters: '',
+        byte_count: 1,
+        expires_at: NOW,
+      });
+    const ends = (after: string, limit: number) =>
+      store.waitingRequests.endWaitingRequests(after, limit);
+    expect(await ends('a', 3)).toEqual({ ended: 2, last: 'c' });
+    expect(await ends('c', 3)).toEqual({ ended: 1, last: null });
+    expect(await ends('', 2)).toEqual({ ended: 1, last: 'budget' });
     expect(await rowsOf('SELECT secret_hash FROM oauth_waiting_requests')).toEqual([
       { secret_hash: 'budget' },
     ]);
@@ -1281,6 +1393,27 @@ describe('the subject of a person', () => {
     expect(await store.subjects.forgetSubject(ada)).toBe(true);
     expect(await store.subjects.findSubject(ada)).toBeNull();
     expect(await store.subjects.findSubject(grace)).toBe(second);
+  });
+
+  test('is assigned for a consent request only while the request exists', async () => {
+    watched.meanwhile = null;
+    const [ada, grace] = [person(), person()];
+    const [first, second] = [name('subject'), name('subject')];
+    const request = requestOf();
+    await store.consentRequests.insertConsentRequest(request);
+    const assign = (whom: typeof ada, subject: string, asked = request.idHash) =>
+      store.subjects.assignSubjectWhile(asked, whom, subject);
+    expect(await assign(ada, first, 'unknown')).toBeNull();
+    expect(await store.subjects.findSubject(ada)).toBeNull();
+    expect(await assign(ada, first)).toBe(first);
+    expect(await writesOf(() => assign(ada, second))).toEqual([]);
+    expect(await assign(ada, second, 'unknown')).toBe(first);
+    watched.meanwhile = {
+      before: /^INSERT/,
+      act: () => store.subjects.assignSubject(grace, second),
+    };
+    expect(await assign(grace, name('subject'))).toBe(second);
+    expect(await store.subjects.findSubject(ada)).toBe(first);
   });
 
   test('is the assigned one, even if the person is erased at that moment', async () => {

@@ -1,9 +1,10 @@
 // @engines sqlite: it tests each method; test/store-contract.test.ts runs on every engine
-import type { SqlParameter } from '@portico/sql';
+import type { Database, SqlParameter } from '@portico/sql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../grant.ts';
 import type { ConsentRequest } from '../requests.ts';
 import { removeFamilies } from './authorizations.ts';
+import { claimThenInsert } from './claim.ts';
 import { Store } from '../../../../../test/support/store.ts';
 import { AWAY, losingStore, type Losing } from '../../../../../test/support/losing-store.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../../test/support/watched-store.ts';
@@ -755,4 +756,130 @@ test('old access tokens are removed by their ids, and no statement names the oth
   watched.writes.length = 0;
   expect(await store.expired.pruneAccessTokens('', NOW, 3)).toEqual({ removed: 0, last: null });
   expect(watched.writes).toEqual([]);
+});
+
+describe('an access token', () => {
+  const TOKEN = { id: 't', hash: 'hash' };
+  const GIVEN = JSON.stringify({ given_by: 'https://issuer.example' });
+  const further = {
+    person: ['device', 'phone'],
+    organization: ['assertion', 'exchange'],
+    client: ['workload', 'pod'],
+  };
+
+  /** Returns why the token is not valid, for a client with only this grant. */
+  async function deathWith(grant: string, changes: Row | null): Promise<string | null> {
+    await emptied('oauth_clients', 'oauth_families', 'oauth_access_tokens');
+    if (changes !== null) await family(changes);
+    await insert('oauth_clients', {
+      client_id: 'notes',
+      name: 'Notes',
+      redirect_uris: '[]',
+      scope: '',
+      grants: `refresh_token ${grant}`,
+      is_public: 1,
+      created_at: NOW,
+    });
+    await insert('oauth_access_tokens', {
+      id: TOKEN.id,
+      secret_hash: TOKEN.hash,
+      family_id: changes === null ? null : 'f',
+      client_id: 'notes',
+      scope: '',
+      issued_at: NOW,
+      expires_at: NOW + HOUR,
+    });
+    const { accessTokens } = new Store(
+      database,
+      () => true,
+      (beginning) => further[beginning],
+    );
+    const found = await accessTokens.findAccessToken(TOKEN, NOW);
+    return 'dead' in found ? found.dead : null;
+  }
+
+  test('needs one grant that starts its kind of access', async () => {
+    const grants = ['authorization_code', 'client_credentials', ...Object.values(further).flat()];
+    const accepted = async (changes: Row | null) => {
+      const deaths = new Map<string, string | null>();
+      for (const grant of grants) deaths.set(grant, await deathWith(grant, changes));
+      expect(new Set(deaths.values())).toEqual(new Set([null, 'grant removed']));
+      return grants.filter((grant) => deaths.get(grant) === null);
+    };
+    expect(await accepted({})).toEqual(['authorization_code', 'device', 'phone']);
+    expect(await accepted({ details: GIVEN })).toEqual(['assertion', 'exchange']);
+    expect(await accepted(null)).toEqual(['client_credentials', 'workload', 'pod']);
+  });
+
+  test('of a revoked authorization is refused for that, whatever its client may still do', async () => {
+    for (const grant of ['authorization_code', 'assertion'])
+      for (const details of [null, GIVEN])
+        expect(await deathWith(grant, { details, revoked_at: NOW })).toBe('authorization revoked');
+  });
+
+  test('that has no row is confirmed to PostgreSQL standbys, unless it is malformed', async () => {
+    const writesFor = async (id: string, affected: number, dialect = database.dialect) => {
+      const told: string[] = [];
+      const execute = async (sql: string) => {
+        told.push(sql.slice(0, 32));
+        return { rows: [], affected };
+      };
+      const on = new Store({ ...database, dialect, execute } as typeof database, () => true);
+      expect(await on.accessTokens.revokeAccessToken({ ...TOKEN, id }, 'notes', NOW)).toBeNull();
+      return told.filter((sql) => !sql.startsWith('SELECT'));
+    };
+    const deletes = 'DELETE FROM oauth_access_tokens ';
+    expect(await writesFor('t', 0, 'postgres')).toEqual([
+      deletes,
+      'INSERT INTO oauth_access_tokens ',
+    ]);
+    expect(await writesFor('t', 1, 'postgres')).toEqual([deletes]);
+    expect(await writesFor('', 0, 'postgres')).toEqual([deletes]);
+    expect(await writesFor('t', 0, 'sqlite')).toEqual([deletes]);
+  });
+});
+
+describe('a claim with an insert', () => {
+  const STATEMENTS = { claim: 'CLAIM', insert: 'INSERT', together: 'BOTH' };
+
+  /** Returns whether the row was inserted, and the statements. The claim changes `claimed` rows. */
+  async function claims(
+    statements: typeof STATEMENTS | { readonly together: null },
+    { claimed = 1, first }: { claimed?: number; first?: () => Promise<boolean> } = {},
+  ) {
+    const told: unknown[] = [];
+    const executing =
+      (where: string) => async (sql: string, parameters: unknown, after: unknown) => {
+        told.push([where, sql, parameters, ...(after === tookEffect ? ['settled'] : [])]);
+        return { rows: [], affected: sql === 'INSERT' ? 1 : claimed };
+      };
+    const tookEffect = async () => true;
+    const transaction: Database['transaction'] = (work) =>
+      work({ execute: executing('inside') as never });
+    const on = { ...database, execute: executing('outside'), transaction } as typeof database;
+    const parameters = { claim: [1], insert: [2], tookEffect, ...(first && { first }) };
+    return [await claimThenInsert(on, { ...STATEMENTS, ...statements }, parameters), told];
+  }
+
+  test('is one statement if the engine has one, and otherwise a transaction', async () => {
+    const both = ['outside', 'BOTH', [1, 2], 'settled'];
+    expect(await claims(STATEMENTS)).toEqual([true, [both]]);
+    for (const claimed of [0, 2])
+      expect(await claims(STATEMENTS, { claimed })).toEqual([false, [both]]);
+    const [claim, inserted] = [
+      ['inside', 'CLAIM', [1]],
+      ['inside', 'INSERT', [2]],
+    ];
+    expect(await claims({ together: null })).toEqual([true, [claim, inserted]]);
+    expect(await claims({ together: null }, { claimed: 0 })).toEqual([false, [claim]]);
+    expect(await claims(STATEMENTS, { first: async () => true })).toEqual([
+      true,
+      [claim, inserted],
+    ]);
+  });
+
+  test('does neither if the work before it refuses', async () => {
+    for (const statements of [STATEMENTS, { together: null }] as const)
+      expect(await claims(statements, { first: async () => false })).toEqual([false, []]);
+  });
 });
