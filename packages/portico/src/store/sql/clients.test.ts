@@ -506,6 +506,69 @@ describe('a client with a document', () => {
     expect(await store.clients.findClient(blocked.id)).toEqual({ ...blocked, revokedAt: NOW });
   });
 
+  test('keeps what a different process has just stored, or replaces it, or is refused', async () => {
+    const keep = async (
+      theirs: (client: Client) => Promise<unknown>,
+      then: {
+        readonly before: RegExp;
+        readonly act: (id: string) => Promise<unknown>;
+      } | null = null,
+    ) => {
+      const client = documentClient();
+      watched.meanwhile = {
+        before: /^INSERT/,
+        act: async () => {
+          await theirs(client);
+          watched.meanwhile = then && { before: then.before, act: () => then.act(client.id) };
+        },
+      };
+      const result = await store.documentClients.keepDocumentClient(client, NOW + HOUR, null);
+      const found = await store.documentClients.findDocumentClient(client.id);
+      return [result, found?.client.name, found?.freshUntil];
+    };
+    const other = (freshUntil: number, title?: string) => (client: Client) =>
+      store.documentClients.keepDocumentClient(
+        { ...client, name: title ?? client.name },
+        freshUntil,
+        null,
+      );
+    const { name: ours } = documentClient();
+    expect(await keep(other(NOW + HOUR, 'Another'))).toEqual(['known', ours, NOW + HOUR]);
+    expect(await keep(other(NOW + 1))).toEqual(['known', ours, NOW + 1]);
+    const removed = (id: string) =>
+      database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [id]);
+    expect(await keep(other(NOW + 1, 'Another'), { before: /^SELECT/, act: removed })).toEqual([
+      'revoked',
+      undefined,
+      undefined,
+    ]);
+    const blocked = (id: string) => store.clients.revokeClient(id, NOW);
+    expect(await keep(other(NOW + 1, 'Another'), { before: /-ABS/, act: blocked })).toEqual([
+      'revoked',
+      'Another',
+      NOW + 1,
+    ]);
+  });
+
+  test('is stored after a lost insert, unless a different process stored other contents', async () => {
+    watched.meanwhile = null;
+    const keep = (when: Losing, client: Client, meantime?: () => Promise<void>) =>
+      losing(when, meantime).documentClients.keepDocumentClient(client, NOW + HOUR, null);
+    for (const when of ['after it took effect', 'before it took effect'] as const) {
+      const client = documentClient();
+      expect(await keep(when, client)).toBe('new');
+      const stored = { client, freshUntil: NOW + HOUR };
+      expect(await store.documentClients.findDocumentClient(client.id)).toEqual(stored);
+    }
+    const late = documentClient();
+    const theirs = { ...late, name: 'Another' };
+    const meantime = async () => {
+      await store.documentClients.keepDocumentClient(theirs, NOW + HOUR, null);
+    };
+    await expect(keep('before it took effect', late, meantime)).rejects.toThrow(AWAY);
+    expect(await store.clients.findClient(late.id)).toEqual(theirs);
+  });
+
   const family = (id: string, clientId: string, changes: Record<string, unknown> = {}) =>
     insert('oauth_families', {
       id,
@@ -729,17 +792,17 @@ describe('a client that registers itself', () => {
     const { client, tokenHash } = registration;
     expect(await registrations.registerClient(registration, limits, NOW, noted)).toBeNull();
     expect(done.splice(0)).toEqual(['added']);
+    const next = registrationOf();
     const late = new Store(
       {
         ...database,
         transaction: async (work, committed) => {
-          await database.execute('UPDATE oauth_clients SET registered_from = ?', ['crowded']);
+          await database.execute('UPDATE oauth_clients SET registered_from = ?', [next.network]);
           return database.transaction(work, committed);
         },
       },
       () => true,
     );
-    const next = registrationOf({ network: 'crowded' });
     const none = { ...limits, ofOneNetwork: 1 };
     expect(await late.registrations.registerClient(next, none, NOW, noted)).not.toBeNull();
     const changed = { ...client, name: 'Another' };

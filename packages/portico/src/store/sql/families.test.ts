@@ -190,6 +190,31 @@ describe('the answer to a consent request', () => {
     expect(await outcome()).toEqual(['allowed', null]);
   });
 
+  test('is remembered with its authorization, so that a repeated one can be recognized', async () => {
+    const answer = async (allowed: typeof NEW | null) => {
+      await emptied('oauth_consent_requests');
+      await ask();
+      await store.consentRequests.answerConsent(ASKED, allowed, YES);
+      const found = await store.consentRequests.findConsentRequest('asked');
+      return [found?.state, found?.codeChallenge, found?.answer];
+    };
+    expect(await answer(NEW)).toEqual([null, 'challenge', { ...YES, familyId: 'f' }]);
+    expect(await answer(null)).toEqual([null, 'challenge', { ...YES, familyId: null }]);
+  });
+
+  test('without the consent page needs an earlier authorization that still covers it', async () => {
+    await family({ id: 'earlier' });
+    const prior = (id: string, applies: boolean) => ({ id, applies: async () => applies });
+    const answer = (...[earlier]: readonly ReturnType<typeof prior>[]) =>
+      store.consentRequests.answerConsent(ASKED, NEW, YES, earlier);
+    await ask();
+    expect(await answer(prior('unknown', true))).toBe(false);
+    expect(await answer(prior('earlier', false))).toBe(false);
+    expect(await outcome()).toEqual([null]);
+    expect(await answer(prior('earlier', true))).toBe(true);
+    expect(await outcome()).toEqual(['allowed']);
+  });
+
   test('is stored once and grants nothing, if it denies', async () => {
     await ask();
     await ask({ id_hash: 'other' });
