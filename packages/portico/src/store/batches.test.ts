@@ -36,7 +36,7 @@ test('the report of a batch is optional', async () => {
   expect(await inBatches(batch)).toBe(3);
 });
 
-test('steps continue after the last key of each step until there is none', async () => {
+test('steps continue after the last key of each step until no key follows', async () => {
   const left = [
     { ended: 2, last: 'b' },
     { ended: 0, last: 'd' },
