@@ -27,6 +27,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'packages/portico/src/grants/held-access.test.ts',
       'packages/portico/src/grants/code-exchange.test.ts',
+      'packages/portico/src/grants/issuing.test.ts',
       'packages/portico/src/store/client-rights.test.ts',
       'packages/portico/src/grants/lost-answers.test.ts',
       'packages/portico/src/auditing/replay-event-limit.test.ts',

@@ -1,18 +1,23 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { storedClient } from '../../../../test/support/stored-client.ts';
 import { OAuthError } from '../errors.ts';
 import { createParameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationCode, GrantOutcome, SecondCodeUse } from '../store/grant.ts';
+import { AuthorizationCodeGrant } from './authorization-code.ts';
 import { asGrant } from './assertion-grant.ts';
 import { CodeExchange, type CodeRules } from './code-exchange.ts';
+import { makeGrants, type GrantType } from './grant-types.ts';
 import type { PersonalTokenRequest } from './issuing.ts';
 import type { LostAnswer } from './lost-answers.ts';
 import type { GrantParts } from './parts.ts';
+import { naming, ofAnotherKey } from './stored-grant.ts';
 
 const NOW = 1_795_240_016_123;
 const CLIENT = storedClient('notes', NOW, { scopes: ['openid', 'notes:read'] });
 const PERSON = { provider: 'accounts', id: 'ada' };
+const VERIFIER = 'v'.repeat(43);
 const CODE: AuthorizationCode = {
   hash: 'code',
   family: {
@@ -26,7 +31,11 @@ const CODE: AuthorizationCode = {
   },
   used: false,
   expiresAt: NOW + 60,
-  parameters: { redirectUri: 'https://client.example/cb', codeChallenge: 'c', nonce: 'once' },
+  parameters: {
+    redirectUri: 'https://client.example/cb',
+    codeChallenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+    nonce: 'once',
+  },
 };
 const AWAY = new Error('away');
 
@@ -36,6 +45,9 @@ interface Circumstances extends Partial<Omit<CodeRules, 'grantType'>> {
   /** Whether the server issues tokens for the audience. */
   readonly isKnownAudience?: boolean;
   readonly isMeasured?: boolean;
+  readonly mayRedirect?: boolean;
+  /** Whether the profile of the client treats a missing verifier as a wrong one. */
+  readonly isMissingWrong?: boolean;
   /** Whether burning the code ends its authorization. */
   readonly ends?: boolean;
 }
@@ -43,7 +55,8 @@ interface Circumstances extends Partial<Omit<CodeRules, 'grantType'>> {
 /** Creates an exchange that notes what it asks the store and what it reports. */
 function createExchange(given: Circumstances = {}) {
   const { outcome = { issued: true }, isActive = true, ends = false, ...others } = given;
-  const { isKnownAudience = true, isMeasured = true, ...rules } = others;
+  const { isKnownAudience = true, isMeasured = true, ...more } = others;
+  const { mayRedirect = true, isMissingWrong = false, ...rules } = more;
   const did: unknown[] = [];
   const prepared: PersonalTokenRequest[] = [];
   const kept: LostAnswer[] = [];
@@ -56,13 +69,14 @@ function createExchange(given: Circumstances = {}) {
     };
   const measuring = {
     replayed: (kind: string) => void did.push(['measured', kind]),
-    tokenIssued() {},
+    tokenIssued: (...issued: unknown[]) => void did.push(['measured', ...issued]),
   };
   const parts = {
     server: {
       clock: () => now,
       audit: async (event: unknown) => void did.push(event),
       measuring: isMeasured ? measuring : null,
+      profiles: { of: () => (isMissingWrong ? { missingVerifierIsWrong: true } : null) },
       accounts: { active: async () => (isActive ? {} : null) },
       resources: {
         grantRefusal: () => (isKnownAudience ? null : 'another audience'),
@@ -74,7 +88,11 @@ function createExchange(given: Circumstances = {}) {
           findHolder: async () => null,
           revokeReplayed: noted('revoke', ends),
         },
-        codes: { burnCode: noted('burn', ends), spendCode: noted('spend', outcome) },
+        codes: {
+          findCode: async () => CODE,
+          burnCode: noted('burn', ends),
+          spendCode: noted('spend', outcome),
+        },
       },
     },
     issuing: {
@@ -89,6 +107,7 @@ function createExchange(given: Circumstances = {}) {
         scope: scopes.join(' '),
       }),
     },
+    mayRedirect: () => mayRedirect,
     lostAnswers: { keep: (_: unknown, answer: LostAnswer) => void kept.push(answer) },
   } as unknown as GrantParts;
   const exchange = new CodeExchange(parts, {
@@ -102,7 +121,13 @@ function createExchange(given: Circumstances = {}) {
   const passes = (milliseconds: number) => {
     now += milliseconds;
   };
-  return { exchange, send, did, prepared, kept, passes };
+  const answer = (parameters: Readonly<Record<string, string>>, client = CLIENT) =>
+    new AuthorizationCodeGrant(parts).answer(
+      client,
+      createParameters(new URLSearchParams({ code: 'a code', ...parameters })),
+      null,
+    );
+  return { exchange, answer, send, did, prepared, kept, passes };
 }
 
 const ABOUT = { authorization: 'f', clientId: 'notes', person: PERSON };
@@ -122,6 +147,7 @@ describe('the exchange of a code', () => {
     expect(did).toMatchObject([
       ['spend', CODE, { accessToken: { scopes } }, NOW, 'revokes'],
       { type: 'tokens_issued', grantType: 'authorization_code', ...ABOUT, scopes },
+      ['measured', 'authorization_code', 'access_token'],
     ]);
   });
 
@@ -136,6 +162,15 @@ describe('the exchange of a code', () => {
     const refusing = createExchange({ scopesOf: () => Promise.reject(AWAY) });
     await expect(refusing.send()).rejects.toBe(AWAY);
     expect(refusing.did).toEqual([]);
+  });
+
+  test('needs one of the granted scopes, and the log names them', async () => {
+    const { send, did } = createExchange();
+    await expect(send(CODE, { ...CLIENT, scopes: ['other'] })).rejects.toMatchObject({
+      code: 'invalid_scope',
+      detail: expect.stringMatching(/granted: .*notes:write/) as string,
+    });
+    expect(did).toEqual([]);
   });
 
   test('gives no refresh token if the page said that access ends', async () => {
@@ -239,4 +274,81 @@ test('an assertion that identifies no client is refused as a grant, and other er
   const other = new OAuthError('invalid_request', 'Malformed.');
   const coded = Object.assign(new Error('away'), { code: 'invalid_client' });
   for (const error of [other, coded]) await expect(failing(error)).rejects.toBe(error);
+});
+
+describe('a request with a code', () => {
+  const RIGHT = { redirect_uri: 'https://client.example/cb', code_verifier: VERIFIER };
+  const { code_verifier: _, ...MISSING } = RIGHT;
+  const burned = ['burn', CODE, 'notes', NOW];
+
+  test('marks the code as used if its redirect URI is no longer registered', async () => {
+    const { answer, did } = createExchange({ mayRedirect: false });
+    await expect(answer(RIGHT)).rejects.toMatchObject({ code: 'invalid_grant' });
+    expect(did).toEqual([burned]);
+  });
+
+  test('may use a redirect URI that the document of its client no longer contains', async () => {
+    const { answer, did } = createExchange({ mayRedirect: false });
+    await answer(RIGHT, { ...CLIENT, registeredBy: 'document' });
+    expect(did[0]).toMatchObject(['spend', CODE, {}, NOW, 'revokes']);
+  });
+
+  test('without a verifier is malformed, or wrong if the profile says so', async () => {
+    const { answer, did } = createExchange();
+    await expect(answer(MISSING)).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(did).toEqual([]);
+    const strict = createExchange({ isMissingWrong: true });
+    await expect(strict.answer(MISSING)).rejects.toMatchObject({
+      code: 'invalid_grant',
+      detail: 'the code_verifier is missing',
+    });
+    expect(strict.did).toEqual([burned]);
+  });
+});
+
+test('a client must be registered for a grant, and by an operator for access of organizations', async () => {
+  const answered = { access_token: 'token', token_type: 'Bearer', expires_in: 1, scope: '' };
+  const type = (changes: Partial<GrantType>): GrantType => ({
+    name: 'authorization_code',
+    begins: 'person',
+    clients: 'any',
+    grant: () => ({ answer: async () => answered }),
+    ...changes,
+  });
+  const ask = async (changes: Partial<GrantType>, client: Partial<Client> = {}) => {
+    const parts = { server: { measuring: null } } as GrantParts;
+    const grant = makeGrants([type(changes)], parts).get('authorization_code');
+    const form = createParameters(new URLSearchParams());
+    return grant?.answer({ ...CLIENT, ...client }, form, null);
+  };
+  const refused = (message: string) => ({ code: 'unauthorized_client', message });
+  const other = { grants: ['refresh_token'] };
+  await expect(ask({}, other)).rejects.toMatchObject(
+    refused('The client is not registered for the grant authorization_code.'),
+  );
+  expect(await ask({ checksClient: true }, other)).toBe(answered);
+  expect(await ask({}, { public: true })).toBe(answered);
+  await expect(ask({ clients: 'confidential' }, { public: true })).rejects.toMatchObject(
+    refused('Public clients cannot use the grant authorization_code.'),
+  );
+  expect(await ask({ clients: 'confidential' })).toBe(answered);
+  expect(await ask({ begins: 'organization' })).toBe(answered);
+  for (const registeredBy of ['registration', 'document'] as const) {
+    expect(await ask({}, { registeredBy })).toBe(answered);
+    await expect(ask({ begins: 'organization' }, { registeredBy })).rejects.toMatchObject(
+      refused('Only clients that an operator registered can use the grant authorization_code.'),
+    );
+  }
+});
+
+test('the log says which key a request lacks, and which authorization an error is about', async () => {
+  expect(ofAnotherKey('code', null)).toContain('contains no proof of that key');
+  expect(ofAnotherKey('code', 'another')).toContain('contains a proof of a different key');
+  const error = new OAuthError('invalid_grant', 'Refused.');
+  const failing = (family: typeof CODE.family | null) =>
+    naming(family, () => Promise.reject(error));
+  await expect(failing(null)).rejects.toBe(error);
+  expect(error.authorization).toBeNull();
+  await expect(failing(CODE.family)).rejects.toBe(error);
+  expect(error.authorization).toBe('f');
 });
