@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { tokenHash } from '../../crypto.ts';
 import type { InitialAccessToken } from '../../store/client.ts';
 import type { Server } from '../../server.ts';
-import type { NewInitialAccessToken } from '../../clients/initial-access-tokens.ts';
+import {
+  NO_INITIAL_ACCESS_TOKENS,
+  type NewInitialAccessToken,
+} from '../../clients/initial-access-tokens.ts';
 import { StoredInitialAccessTokens } from './initial-access-tokens.ts';
 import type { InitialAccessTokenRecords } from '../../store/sql/initial-access-tokens.ts';
 
@@ -93,4 +96,11 @@ describe('An initial access token', () => {
       { type: 'initial_access_token_revoked', initialAccessTokenId: other },
     ]);
   });
+});
+
+test('A server without the feature has no initial access tokens, and cannot create them', async () => {
+  expect(await NO_INITIAL_ACCESS_TOKENS.list()).toEqual([]);
+  const says = 'This server has no feature that uses initial access tokens';
+  await expect(NO_INITIAL_ACCESS_TOKENS.create({})).rejects.toThrow(says);
+  await expect(NO_INITIAL_ACCESS_TOKENS.revoke('abc')).rejects.toThrow(says);
 });
