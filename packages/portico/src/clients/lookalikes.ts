@@ -99,7 +99,6 @@ export function looksLike(name: string, serverName: string): boolean {
 
 export function containsLookalike(name: string, serverName: string): boolean {
   const own = buildSkeleton(serverName);
-  if (own === '') return false;
   return own.length < SHORTEST_PART
     ? name.split(/\s+/).some((word) => looksLike(word, serverName))
     : skeletons(name).some((each) => each.includes(own));
