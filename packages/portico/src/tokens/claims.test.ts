@@ -2,7 +2,6 @@ import type { Log } from '@portico/sql';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { UserInterface } from '../person.ts';
 import { claimNameProblem, claimNames, Claims, type ClaimsMapper } from './claims.ts';
-import { collectDescriptions } from './details.ts';
 import { createScopeCatalog } from './scopes.ts';
 
 const catalog = createScopeCatalog({
@@ -379,13 +378,4 @@ describe('the name of a configured claim', () => {
   ])('cannot be %j', (name, problem) => {
     expect(claimNameProblem(name)).toMatch(problem);
   });
-});
-
-test('every feature describes the details of an authorization, each for its place', () => {
-  const describes = collectDescriptions([
-    ({ issuer }, place) => ({ issuer, [place]: 1 }),
-    () => ({ more: 2 }),
-  ]);
-  expect(describes({ issuer: 'a' }, 'id_token')).toEqual({ issuer: 'a', id_token: 1, more: 2 });
-  expect(collectDescriptions([])({ issuer: 'a' }, 'introspection')).toEqual({});
 });
