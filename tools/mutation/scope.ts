@@ -181,7 +181,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/key-sets.ts',
       'packages/portico/src/features/private-key-jwt/decoy-client.ts',
       'packages/portico/src/clients/who-asks.ts',
-      'packages/portico/src/clients/client-assertions.ts',
       'packages/portico/src/clients/lookalikes.ts',
       'packages/portico/src/clients/sites.ts',
     ],
@@ -243,6 +242,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'packages/portico/src/features/client-documents/client-urls.test.ts',
       'packages/portico/src/clients/client-source.test.ts',
+      'packages/portico/src/clients/registered-keys.test.ts',
       'packages/portico/src/clients/redirect-uris.test.ts',
       'packages/portico/src/features/native-loopback/matching.test.ts',
       'packages/portico/src/clients/client-metadata.test.ts',
@@ -436,7 +436,11 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/applications/entries.test.ts',
       'packages/portico/src/features/applications/page.test.ts',
       'packages/portico/src/assembly/clients.test.ts',
+      'packages/portico/src/clients/field-changes.test.ts',
+      'packages/portico/src/clients/changed-client.test.ts',
       'packages/portico/src/clients/clients.test.ts',
+      'packages/portico/src/features/registration/initial-access-tokens.test.ts',
+      'packages/portico/src/features/registration/index.test.ts',
       'test/client-update.test.ts',
       'test/client-logos.test.ts',
       'test/applications.test.ts',
@@ -536,6 +540,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'packages/portico/src/keys/algorithms.test.ts',
       'packages/portico/src/keys/not-written.test.ts',
+      'packages/portico/src/keys/distinct-keys.test.ts',
       'packages/portico/src/keys/key-files.test.ts',
       'packages/portico/src/keys/signers.test.ts',
       'packages/portico/src/keys/key-ring.test.ts',
@@ -749,7 +754,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   audit: {
     files: [
       'packages/portico/src/features/audit/{audit-trail,commands,keeping,kept-audit,record,recording,sign-ins,stream}.ts',
-      'packages/portico/src/auditing/*.ts',
+      'packages/portico/src/auditing/{audit,event-types,origin,replay-event-limit,server-audit}.ts',
     ],
     tests: [
       'packages/portico/src/auditing/replay-event-limit.test.ts',

@@ -79,7 +79,7 @@ const DOCUMENTS = {
   unblock: (url) => watched.store.documentClients.unblockDocumentClient(url, now),
 } satisfies Partial<ClientSource> as Partial<ClientSource> as ClientSource;
 
-function clientsWith(changes: Partial<Server> = {}, logos: ClientLogos = LOGOS): Clients {
+function clientsWith(changes: Partial<Server> = {}, logos: ClientLogos | null = LOGOS): Clients {
   const server = {
     store: watched.store,
     scopes: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
@@ -192,6 +192,15 @@ describe('registering a client', () => {
     await expect(clients.create({ ...WEB, siteUri: 'http://client.example' })).rejects.toThrow(
       'https URL',
     );
+  });
+
+  test('refuses a logo while the server has none', async () => {
+    const off = clientsWith({}, null);
+    for (const logo of [{ logo: LOGO }, { logoUri: 'https://client.example/logo' }])
+      await expect(off.create({ ...WEB, ...logo })).rejects.toThrow(
+        refusal('oauth_server:client_logos is off; set it to true first'),
+      );
+    expect(events).toEqual([]);
   });
 
   test('refuses invalid input without an event', async () => {

@@ -7,11 +7,13 @@ import { GRANT_TYPES } from '../../../../test/support/grant-types.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { Server } from '../server.ts';
+import type { GrantTypes } from '../store/grant-types.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { checkName, checkRegistration, type ClientRegistration } from './registration.ts';
 import { firstWithKey } from './id-token-algorithms.ts';
 import { hasSecret, newClient } from './new-client.ts';
+import { checkGrants } from './registered-grants.ts';
 import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 
 const SITE = 'https://client.example/callback';
@@ -238,6 +240,18 @@ describe('The grants of a registration', () => {
     ],
   ])('are refused: %s', async (says, base) => {
     expect(await refusal({}, { base })).toBe(says);
+  });
+
+  test('may begin in each way that the server has', () => {
+    const grantTypes = {
+      rights: ['refresh_token'],
+      isConfidential: () => false,
+      begin: () => false,
+      beginning: () => ['authorization_code', 'device_code'],
+    } as unknown as GrantTypes;
+    expect(() => checkGrants(['refresh_token'], [], false, grantTypes)).toThrow(
+      'The grant refresh_token needs authorization_code or device_code; add that grant too',
+    );
   });
 
   test('may include introspection besides others', async () => {

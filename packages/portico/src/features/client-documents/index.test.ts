@@ -5,6 +5,7 @@ import type { Contribution } from '../../feature.ts';
 import type { Server } from '../../server.ts';
 import { documentsShape } from './config.ts';
 import { clientDocuments } from './index.ts';
+import { DocumentClientRecords } from './records.ts';
 
 const CLIENTS = [
   { registeredBy: 'operator', revokedAt: null },
@@ -54,6 +55,11 @@ describe('client documents', () => {
     expect(clientDocuments.arrivals?.(config as never)).toEqual([
       { says: 'clients may be documents', as: 'as documents' },
     ]);
+  });
+
+  test('have their own rows', () => {
+    const { documentClients } = clientDocuments.records?.({} as never) ?? {};
+    expect(documentClients).toBeInstanceOf(DocumentClientRecords);
   });
 
   test('are counted by the examination, which names the allowed hosts', async () => {

@@ -47,7 +47,7 @@ describe('oauth:initial-access-token:create', () => {
   const COPY = 'Copy the token now. It is not shown again: only its hash is stored. Its id is abc.';
 
   test('prints the token, and asks only for what it was given', async () => {
-    expect(await run([NAME], { answer, registration: 'open' })).toEqual({
+    expect(await run([NAME], { answer, registration: 'open' })).toStrictEqual({
       printed: ['initial access token: secret'],
       noted: [COPY],
       failed: null,

@@ -6,11 +6,13 @@ import type { Client, InitialAccessToken } from '../../store/client.ts';
 import { addInitialAccessTokenCommands } from './commands.ts';
 import { registration } from './index.ts';
 import { registrationOperations } from './operations.ts';
+import { RegistrationRecords } from './records.ts';
 
 const NOW = 1_800_000_000_000;
 const CLIENTS: readonly Partial<Client>[] = [
   { registeredBy: 'operator', revokedAt: null, usedAt: null },
   { registeredBy: 'registration', revokedAt: null, usedAt: null },
+  { registeredBy: 'registration', revokedAt: null, usedAt: NOW },
   { registeredBy: 'registration', revokedAt: null, usedAt: NOW },
   { registeredBy: 'registration', revokedAt: NOW, usedAt: null },
 ];
@@ -19,7 +21,7 @@ const TOKEN = { usesLeft: 1, expiresAt: NOW + 1 } as InitialAccessToken;
 /** Returns what the feature adds to a server with these clients. It has two pages of them. */
 function start(config: object = {}, tokens: readonly InitialAccessToken[] = []): Contribution {
   const pages = [CLIENTS, CLIENTS].map((clients, page) =>
-    Array.from({ length: page === 0 ? 1001 : 4 }, (_, index) => ({
+    Array.from({ length: page === 0 ? 1001 : 5 }, (_, index) => ({
       id: `${page}${index}`.padStart(5, '0'),
       registeredBy: 'document',
       ...clients[index],
@@ -52,7 +54,9 @@ describe('registration', () => {
     expect(await examine('off')).toEqual([]);
   });
 
-  test('always has its console commands, and tokens for later', async () => {
+  test('always has its rows, its console commands, and tokens for later', async () => {
+    const { registrations } = registration.records?.({} as never) ?? {};
+    expect(registrations).toBeInstanceOf(RegistrationRecords);
     expect(Object.keys(start().members?.({} as never) ?? {})).toEqual(['initialAccessTokens']);
     expect(await registration.commands?.()).toBe(addInitialAccessTokenCommands);
     expect(await registration.endpoints?.[0]?.operations?.()).toBe(registrationOperations);
@@ -85,20 +89,20 @@ describe('registration', () => {
 });
 
 describe('the examination of registration', () => {
-  const FOUND = 'clients that registered themselves: 4 (never used: 2)';
+  const FOUND = 'clients that registered themselves: 6 (never used: 2)';
 
   test('counts the clients on every page', async () => {
     expect(await examine('open')).toEqual([ok(`any client can register; ${FOUND}`)]);
   });
 
   test('warns if no initial access token is valid', async () => {
-    expect(await examine('initial_access_token', TOKEN)).toEqual([
-      ok(`clients can register with an initial access token; ${FOUND}`),
-    ]);
     const useless = [
       { ...TOKEN, usesLeft: 0 },
       { ...TOKEN, expiresAt: NOW },
     ];
+    expect(await examine('initial_access_token', ...useless, TOKEN)).toEqual([
+      ok(`clients can register with an initial access token; ${FOUND}`),
+    ]);
     expect(await examine('initial_access_token', ...useless)).toEqual([
       warning(
         `no client can register, because there is no valid initial access token; ${FOUND}`,

@@ -495,6 +495,20 @@ describe('A registration update', () => {
     expect(await errorOf(replace(other, { redirect_uris: [`${SITE}/2`] }))).toEqual(PLACES);
   });
 
+  test('keeps the order of the redirect URIs, unless one of them changes', async () => {
+    const { register, replace, change } = start();
+    const [one, two, three] = [1, 2, 3].map((place) => `${SITE}/${place}`);
+    const made = await register({ redirect_uris: [one, two] });
+    const replaced = async (...sent: readonly (string | undefined)[]) =>
+      (await replace(made, { redirect_uris: sent })).redirectUris;
+    expect(await replaced(two, one)).toEqual([one, two]);
+    expect(await replaced(three, one)).toEqual([three, one]);
+    expect(await replaced(two, three, one)).toEqual([two, three, one]);
+    expect(await replaced(one, two)).toEqual([one, two]);
+    change(made.client.id, { usedAt: NOW });
+    expect(await replaced(two, one)).toEqual([one, two]);
+  });
+
   test('is refused if the client was revoked at the same moment', async () => {
     const { register, replace, change, rows, state, events } = start();
     const made = await register();
