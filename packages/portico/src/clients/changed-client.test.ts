@@ -3,6 +3,7 @@ import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 import { newKey } from '../../../../test/support/assertions.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import { GRANT_TYPES as OF_THE_CORE } from '../grants/grant-types.ts';
+import { Profiles, type OfferedProfile } from '../profiles.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { demands } from '../store/client-demands.fixture.ts';
@@ -119,6 +120,23 @@ describe('a client that authenticates as a workload', () => {
       ...client,
       name: 'Renamed',
     });
+  });
+
+  test('stays within a profile that allows only workloads', async () => {
+    const profile = {
+      name: 'workloads',
+      idTokenAlgorithms: ['ES256'],
+      isServers: true,
+      missing: [],
+      registrationProblem: ({ keys }) =>
+        keys?.workload?.issuer === WORKLOAD.issuer ? null : 'it is no workload',
+    } satisfies Partial<OfferedProfile> as Partial<OfferedProfile> as OfferedProfile;
+    const server = { ...serverWith(), profiles: new Profiles([profile]) };
+    const workload = await registered({ ...SERVICE, workload: WORKLOAD });
+    expect((await changed(workload, { name: 'Renamed' }, server)).name).toBe('Renamed');
+    await expect(changed(await registered(SERVICE), { name: 'Renamed' }, server)).rejects.toThrow(
+      'The profile workloads does not allow this client: it is no workload',
+    );
   });
 
   test('gets no keys, and neither does a client with a secret', async () => {
