@@ -68,6 +68,11 @@ describe('the keys that a client registers', () => {
       { jwks: { keys: [EC] }, algorithm: 'RS256' },
       'has no key for RS256',
     ],
+    [
+      'at a URL with a port',
+      { jwksUri: 'https://client.example:8443/keys' },
+      'The jwks_uri has a port other than 443',
+    ],
     ['without a supported key', { jwks: { keys: [OTHER] } }, 'has no key for RS256, PS256'],
     [
       'both in the request and at a URL',

@@ -53,6 +53,7 @@ const clientWith = (id: string, secret: string | null, changes: Partial<Client> 
   ({
     id,
     secretHash: secret === null ? null : hashOf(secret),
+    secretExpiresAt: null,
     previousSecretHash: null,
     previousSecretExpiresAt: null,
     ...changes,
@@ -112,6 +113,13 @@ test('an expired secret is wrong even if it was remembered, and costs as much as
 });
 
 // @shows AS-9.3
+test.each(['', ' ', '\t\n'])('the blank secret %j is wrong, even with its hash', async (blank) => {
+  const { verify, isKnown, costOf } = start();
+  const client = clientWith('a', blank);
+  expect([await verify(client, blank), await isKnown(client, blank)]).toEqual([false, false]);
+  expect(await costOf(client, blank)).toBe(1);
+});
+
 test('every refusal costs two hashes once this process has seen a client with two secrets', async () => {
   const { state, costOf } = start();
   const client = clientWith('a', 'right');
