@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { readAuthorization, isBearerRequest, parseBearer, parseScheme } from './bearer.ts';
 
+/** How many schemes a test has made up. The expression of each scheme is built only once. */
+let schemes = 0;
+
 describe('the Authorization header', () => {
   test.each([
     ['Bearer abc', 'abc'],
@@ -48,6 +51,16 @@ describe('the Authorization header', () => {
     expect(parseScheme('DPoP', 'dpop a, DPoP b')).toEqual({ token: null });
     expect(parseScheme('DPoP', 'Bearer a')).toBe(null);
     expect(parseBearer('DPoP a')).toBe(null);
+  });
+
+  test('is compared with a scheme that no request has had before', () => {
+    schemes += 1;
+    const scheme = `X.${schemes}`;
+    expect(parseScheme(scheme, `x.${schemes} a`)).toEqual({ token: 'a' });
+    expect(parseScheme(scheme, `Xz${schemes} a`)).toBe(null);
+    expect(parseScheme(scheme, `${scheme} a b`)).toEqual({ token: null });
+    expect(parseScheme(`${scheme}*`, `${scheme}* a`)).toEqual({ token: 'a' });
+    expect(parseScheme(`a${schemes}`, 'Basic a')).toBe(null);
   });
 
   test('is compared with the scheme literally, even if that contains special characters', () => {

@@ -265,6 +265,34 @@ describe('the claims of scopes', () => {
     },
   );
 
+  test.each([
+    ['alone', '\ud800'],
+    ['in a list', ['a', '\ud800', 'b']],
+    ['in an object', { a: { b: '\ud800' } }],
+    ['in a name', { 'a\ud800': 1 }],
+    ['in a name of a text', { 'a\ud800': 'b' }],
+  ])('are dropped if a text is not well-formed Unicode: %s', async (_, value) => {
+    const { claims, warnings } = claimsOf(() => ({ desk: value }));
+    expect(await claims.released(person({}).user, ['office'])).toEqual({});
+    expect(warnings.map(([, context]) => context)).toEqual([
+      { claim: 'desk', reason: 'its text is not well-formed Unicode' },
+    ]);
+  });
+
+  test('may have any other value that JSON can contain', async () => {
+    for (const value of [true, false, 0, -1.5, 'é😀', ['é', 1], { 'é😀': { a: '😀', b: null } }])
+      expect(
+        await claimsOf(() => ({ desk: value })).claims.released(person({}).user, ['office']),
+      ).toEqual({ desk: value });
+  });
+
+  test('without a value are left out, without a warning', async () => {
+    const { claims, warnings } = claimsOf(() => ({ desk: undefined, roles: '' }));
+    const { user } = person({ email: undefined, roles: null });
+    expect(await claims.released(user, ['email', 'office'])).toStrictEqual({});
+    expect(warnings).toEqual([]);
+  });
+
   test('are not read if no scope has a claim', async () => {
     const { user, asked } = person({ email: 'a@example.com' });
     let mapped = 0;

@@ -1,10 +1,13 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   getMetadataUrl,
   otherResource,
   quotedAudience,
   requireAudience,
+  Resources,
+  type ResourceDescription,
 } from './resource-indicators.ts';
+import { createScopeCatalog } from './scopes.ts';
 
 const API = 'https://api.example/v1';
 
@@ -45,4 +48,123 @@ test.each([
   [`${ISSUER}?c=d`, `${ISSUER}/.well-known/oauth-protected-resource?c=d`],
 ])('the metadata URL of %s is %s', (audience, url) => {
   expect(getMetadataUrl(audience)).toBe(url);
+});
+
+const catalog = createScopeCatalog({ 'notes:read': 'Read', 'files:read': 'Read files' });
+const IDENTITY = ['openid', 'profile', 'email'];
+const FILES = 'https://files.example';
+const NOTES = 'https://notes.example';
+const OTHER = 'https://other.example';
+const refused = (detail: string) =>
+  expect.objectContaining({ code: 'invalid_target', detail }) as Error;
+
+const described = (resource: string, ...scopes: readonly string[]): ResourceDescription => ({
+  resource,
+  scopes,
+  label: null,
+  metadataUrl: null,
+  challenge: false,
+});
+
+describe('a server with one audience', () => {
+  const one = new Resources(API, catalog, []);
+
+  test('issues tokens with all scopes for it, and for nothing else', () => {
+    expect([...one.scopesOf(API).keys()]).toEqual([...catalog.keys()]);
+    expect(one.find(API)).toBeNull();
+    expect([one.named(undefined), one.named(API), one.named(OTHER)]).toEqual([
+      { audience: API },
+      { audience: API },
+      null,
+    ]);
+    expect([one.require(undefined), one.require(API)]).toEqual([API, API]);
+    expect(() => one.require(OTHER)).toThrow(
+      refused(`the requested resource is "${OTHER}", but oauth_server:audience is "${API}"`),
+    );
+  });
+
+  test('accepts no grant and no token of an earlier audience', () => {
+    expect([one.grantRefusal(API), one.tokenRefusal(API)]).toEqual([null, null]);
+    expect(one.grantRefusal(null)).toBe(
+      `the grant is for none, but oauth_server:audience is "${API}"`,
+    );
+    const says = `the token was granted for "${OTHER}", but oauth_server:audience is "${API}"`;
+    expect(one.tokenRefusal(OTHER)).toBe(says);
+    for (const here of [API, OTHER]) {
+      expect(one.tokenRefusalAt(here, API)).toBeNull();
+      expect(one.tokenRefusalAt(here, OTHER)).toBe(says);
+    }
+  });
+
+  test('may have none', () => {
+    const none = new Resources(null, catalog, []);
+    expect([none.named(undefined), none.require(undefined)]).toEqual([{ audience: null }, null]);
+    expect(none.grantRefusal(null)).toBeNull();
+    expect(none.tokenRefusal(API)).toBe(
+      `the token was granted for "${API}", but oauth_server:audience is none`,
+    );
+  });
+});
+
+describe('a server with several resources', () => {
+  const all = [described(NOTES, 'notes:read'), described(FILES, 'files:read')];
+  const several = new Resources(API, catalog, all);
+  const scopesOf = (audience: string | null) => [...several.scopesOf(audience).keys()];
+
+  test('issues tokens with the scopes of each resource only for it', () => {
+    expect(several.all).toBe(all);
+    expect([NOTES, FILES, API, OTHER, null].map(scopesOf)).toEqual([
+      [...IDENTITY, 'notes:read'],
+      [...IDENTITY, 'files:read'],
+      IDENTITY,
+      [],
+      [],
+    ]);
+    expect([several.find(FILES), several.find(API), several.find(null)]).toEqual([
+      all[1],
+      null,
+      null,
+    ]);
+  });
+
+  test('issues tokens only for these resources and for its audience', () => {
+    expect([undefined, API, NOTES].map((named) => several.require(named))).toEqual([
+      API,
+      API,
+      NOTES,
+    ]);
+    expect(several.named(OTHER)).toBeNull();
+    expect(() => several.require(OTHER)).toThrow(
+      refused(`the requested resource is "${OTHER}", which is not in oauth_server:resources`),
+    );
+    const without = new Resources(null, catalog, all);
+    expect(without.require(undefined)).toBeNull();
+    expect(() => without.require(API)).toThrow(
+      refused(`the requested resource is "${API}", which is not in oauth_server:resources`),
+    );
+  });
+
+  test('accepts grants and tokens for each of them, but a token only at its own resource', () => {
+    for (const audience of [API, NOTES, FILES]) {
+      expect([several.grantRefusal(audience), several.tokenRefusal(audience)]).toEqual([
+        null,
+        null,
+      ]);
+      expect(several.tokenRefusalAt(audience, audience)).toBeNull();
+    }
+    expect(several.grantRefusal(OTHER)).toBe(
+      `the grant is for "${OTHER}", which is not in oauth_server:resources`,
+    );
+    const says = `the token was granted for "${OTHER}", which is not in oauth_server:resources`;
+    expect([several.tokenRefusal(OTHER), several.tokenRefusalAt(OTHER, OTHER)]).toEqual([
+      says,
+      says,
+    ]);
+    expect(several.tokenRefusalAt(NOTES, FILES)).toBe(
+      `the token was granted for "${FILES}", but was used at "${NOTES}"`,
+    );
+    expect(several.tokenRefusalAt(NOTES, null)).toBe(
+      `the token was granted for none, but was used at "${NOTES}"`,
+    );
+  });
 });

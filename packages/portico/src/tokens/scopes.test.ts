@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { OAuthError } from '../errors.ts';
 import {
   createScopeCatalog,
+  formatScope,
   intersectScopes,
   isScopeToken,
+  listedScopes,
   requireScopes,
   scopesHeldBy,
   scopesInForce,
@@ -158,6 +160,17 @@ describe('the scopes of a request', () => {
     expect(refusal('plan other', { inPlace }).detail).toBe('beyond the client: "plan", "other"');
     expect(refusal('', { inPlace }).detail).toBe('no scope was requested');
   });
+
+  test('that may be dropped are, if all unavailable ones may be and another one remains', () => {
+    const isDropped = (name: string) => name === 'plan' || name === 'old';
+    expect(asked('plan openid old notes:read', { isDropped })).toEqual(['openid', 'notes:read']);
+    expect(refusal('plan openid other', { isDropped }).detail).toBe(
+      'beyond the client: "plan", "other"',
+    );
+    expect(refusal('plan old', { isDropped }).detail).toBe('beyond the client: "plan", "old"');
+    expect(refusal('', { isDropped }).detail).toBe('no scope was requested');
+    expect(refusal('plan openid').detail).toBe('beyond the client: "plan"');
+  });
 });
 
 describe('the scopes of a grant that still apply', () => {
@@ -218,4 +231,11 @@ describe('the scopes of a grant that still apply', () => {
       ]);
     },
   );
+});
+
+test('metadata does not list the scope for services if unverified clients read it', () => {
+  const names = ['openid', 'mcp:service', 'notes:read'];
+  expect(listedScopes(names, false)).toEqual(names);
+  expect(listedScopes(names, true)).toEqual(['openid', 'notes:read']);
+  expect(formatScope(names)).toBe('openid mcp:service notes:read');
 });
