@@ -280,6 +280,22 @@ describe('revoking an unknown client id', () => {
   });
 });
 
+test('secrets are checked by the hasher of the host, unless a feature has another one', async () => {
+  const verify = (secretHasher: typeof hasher | null) =>
+    new ClientParts(serverWith({}), {
+      logos: null,
+      clientSource: null,
+      clientAssertions: null,
+      workloads: [],
+      secretHasher,
+    } as Partial<Contributions> as Contributions).secrets;
+  const { client, secret } = await clientPartsWith().clients.create(WEB);
+  const stored = await watched.store.clients.findClient(client.id);
+  expect(await verify(null).verify(stored, secret ?? '', client.id)).toBe(true);
+  const strict = { ...hasher, verify: async () => false };
+  expect(await verify(strict).verify(stored, secret ?? '', client.id)).toBe(false);
+});
+
 describe('client authentication', () => {
   test('accepts the secret, and slows down repeated failures from one network at every endpoint', async () => {
     const parts = clientPartsWith();
@@ -339,6 +355,9 @@ describe('client authentication', () => {
     expect(await clientPartsWith().keyProblems(client)).toEqual([]);
     expect(await on.keyProblems((await on.clients.create(WEB)).client)).toEqual([]);
     expect(await on.keyProblems((await on.clients.create(KEYED)).client)).toEqual([]);
+    const workload = { issuer: 'https://ci.example', subject: 'repo:a/b' };
+    const keys = { jwks: null, jwksUri: null, algorithm: null, workload };
+    expect(await on.keyProblems({ ...client, keys })).toEqual([]);
   });
 
   test('fetches no keys for a document from a host that documents may not use', async () => {

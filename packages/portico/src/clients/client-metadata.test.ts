@@ -4,6 +4,8 @@ import { demands } from '../store/client-demands.fixture.ts';
 
 const CLIENT = { public: true, keys: null, pushesRequests: false, dpopBoundAccessTokens: false };
 const KEYS = { jwks: '{"keys":[{"kty":"EC"}]}', jwksUri: null, algorithm: null };
+const WORKLOAD = { issuer: 'https://ci.example', subject: 'repo:a/b' };
+const SPIFFE = { issuer: 'spiffe://example.org', subject: 'spiffe://example.org/a' };
 const DEMANDS = { pushesRequests: true, dpopBoundAccessTokens: true };
 const DEMANDED = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
 
@@ -31,6 +33,22 @@ describe('the metadata that a client receives', () => {
         token_endpoint_auth_method: 'private_key_jwt',
         token_endpoint_auth_signing_alg: 'ES256',
         jwks_uri: 'https://client.example/k',
+      },
+    ],
+    [
+      'as a workload',
+      { ...CLIENT, public: false, keys: { ...KEYS, jwks: null, workload: WORKLOAD } },
+      {
+        token_endpoint_auth_method: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        workload: WORKLOAD,
+      },
+    ],
+    [
+      'as a workload of a SPIFFE trust domain',
+      { ...CLIENT, public: false, keys: { ...KEYS, jwks: null, workload: SPIFFE } },
+      {
+        token_endpoint_auth_method: 'urn:ietf:params:oauth:client-assertion-type:jwt-spiffe',
+        workload: SPIFFE,
       },
     ],
   ] as const)('shows that it authenticates %s, and its requirements', (_, client, says) => {

@@ -79,7 +79,11 @@ const DOCUMENTS = {
   unblock: (url) => watched.store.documentClients.unblockDocumentClient(url, now),
 } satisfies Partial<ClientSource> as Partial<ClientSource> as ClientSource;
 
-function clientsWith(changes: Partial<Server> = {}, logos: ClientLogos | null = LOGOS): Clients {
+function clientsWith(
+  changes: Partial<Server> = {},
+  logos: ClientLogos | null = LOGOS,
+  source: ClientSource | null = DOCUMENTS,
+): Clients {
   const server = {
     store: watched.store,
     scopes: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
@@ -102,7 +106,7 @@ function clientsWith(changes: Partial<Server> = {}, logos: ClientLogos | null = 
     audit: async (event: AuditEvent) => void events.push(event),
     ...changes,
   };
-  return new Clients(server as unknown as Server, logos, DOCUMENTS);
+  return new Clients(server as unknown as Server, logos, source);
 }
 
 /** Returns the id of a new client. Clears the recorded event. */
@@ -275,6 +279,53 @@ describe('finding a client', () => {
     await expect(clients.show('unknown')).rejects.toThrow(
       refusal('No client has this id; see oauth:client:list'),
     );
+  });
+
+  test('shows why the configuration refuses a document, unless an operator has blocked it', async () => {
+    const id = await unregistered({ id: 'https://docs.example/a', registeredBy: 'document' });
+    const stored = await watched.store.clients.findStoredClient(id);
+    if (stored === null) throw new Error('It is not stored');
+    const blocked = { ...stored, revokedAt: NOW };
+    const shown = async (
+      records: { readonly now: Client; readonly stored: Client | null },
+      source: Partial<ClientSource> | null = { refusal: (url: string) => `no ${url}` },
+    ) => {
+      const store = {
+        clients: {
+          findClient: async () => records.now,
+          findStoredClient: async () => records.stored,
+        } satisfies Partial<ClientRecords>,
+      } as unknown as Store;
+      const { status, refusal: why } = await clientsWith(
+        { store },
+        LOGOS,
+        source as ClientSource | null,
+      ).show(id);
+      return [status, why];
+    };
+    const refused = { now: blocked, stored };
+    expect(await shown(refused)).toEqual(['active', `no ${id}`]);
+    expect(await shown(refused, { refusal: () => null })).toEqual(['blocked', null]);
+    expect(await shown(refused, null)).toEqual(['blocked', null]);
+    expect(await shown({ now: blocked, stored: blocked })).toEqual(['blocked', null]);
+    expect(await shown({ now: blocked, stored: null })).toEqual(['blocked', null]);
+    expect(await shown({ now: stored, stored })).toEqual(['active', null]);
+    const itself = { ...blocked, registeredBy: 'operator' } as const;
+    expect(await shown({ now: itself, stored })).toEqual(['revoked', null]);
+  });
+
+  test('shows the metadata of features by the ids of the clients', async () => {
+    const furtherMetadata = {
+      findAll: async (ids: readonly string[]) => new Map(ids.map((id) => [id, { field: [id] }])),
+    } as unknown as Server['furtherMetadata'];
+    const found = await clientsWith({ furtherMetadata }).metadataOf([
+      { id: 'a' },
+      { id: 'b' },
+    ] as Client[]);
+    expect([...found]).toEqual([
+      ['a', { field: ['a'] }],
+      ['b', { field: ['b'] }],
+    ]);
   });
 
   test('lists all clients, or one page of them', async () => {
@@ -453,6 +504,13 @@ describe('revoking a client', () => {
 });
 
 describe('unblocking the URL of a document', () => {
+  test('needs the feature for documents', async () => {
+    const id = await unregistered({ registeredBy: 'document', revokedAt: NOW });
+    await expect(clientsWith({}, LOGOS, null).unblock(id)).rejects.toThrow(
+      'Only the URL of a client document can be unblocked',
+    );
+  });
+
   test('makes it usable again, once', async () => {
     const url = `https://again.example/${crypto.randomUUID()}.json`;
     await clients.revoke(url);

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { RegistrationError } from '../errors.ts';
 import {
   answerGoesTo,
+  checkRedirectUris,
+  loopbackParts,
   type MayRedirect,
   mayRedirectWith,
   redirectUriProblem,
@@ -138,4 +141,78 @@ test('a feature accepts a redirect URI only if it returns true, and not a promis
   const client = { redirectUris: [], applicationType: 'web' } as const;
   const asynchronous = (async () => false) as unknown as MayRedirect;
   expect(mayRedirectWith([asynchronous])(client, 'https://evil.example/callback')).toBe(false);
+});
+
+describe('a private-use scheme without a dot', () => {
+  const check = (
+    schemes: readonly string[],
+    uris: readonly string[],
+    type: 'web' | 'native' = 'native',
+    before?: readonly string[],
+  ) => checkRedirectUris(uris, schemes, type, before);
+
+  test.each(['myapp', 'a', 'my-app+2'])('is allowed by name: %s', (scheme) => {
+    const uris = [`${scheme}:/callback`, `${scheme}:x`, 'https://app.example/callback'];
+    expect(check([scheme], uris)).toEqual(uris);
+    expect(redirectUriProblem(`${scheme}:x`, 'native', ['other', scheme])).toBeNull();
+  });
+
+  test.each([
+    'other:/callback',
+    'myapp2:/callback',
+    'xmyapp:/callback',
+    'myapp:',
+    'MYAPP:/callback',
+    'other:/myapp:',
+  ])('does not allow another one: %s', (uri) => {
+    expect(redirectUriProblem(uri, 'native', ['myapp'])).toContain('must be https');
+    expect(() => check(['myapp'], ['myapp:/callback', uri])).toThrow(RegistrationError);
+  });
+
+  test.each(['', '1app', '-app', 'My', 'my_app', 'my.app', 'app:', ' app', 'app ', 'a\nb'])(
+    'has only certain characters: %j',
+    (scheme) => {
+      expect(() => check([scheme], [`${scheme}:/callback`])).toThrow(
+        `The scheme ${JSON.stringify(scheme)} must begin with a letter`,
+      );
+    },
+  );
+
+  test.each(['javascript', 'file', 'ms-settings', 'my-ms', 'web+app', 'chrome-extension'])(
+    'is not one that other programs handle: %s',
+    (scheme) => {
+      expect(() => check([scheme], [`${scheme}:/callback`])).toThrow(
+        `The scheme "${scheme}" is not a private-use scheme`,
+      );
+    },
+  );
+
+  test('is only for native applications, and for a URI that has it', () => {
+    const uri = 'myapp:/callback';
+    expect(() => check(['myapp'], [uri], 'web')).toThrow(
+      'The scheme "myapp" is only for native applications; add --native',
+    );
+    for (const uris of [[], ['https://app.example/callback'], ['myapp:']])
+      expect(() => check(['myapp'], uris)).toThrow(
+        'No redirect URI has the scheme "myapp"; add one, or remove --allow-scheme',
+      );
+  });
+
+  test('stays allowed for the URIs that a client had before', () => {
+    const uri = 'myapp:/callback';
+    expect(check([], [uri, uri], 'native', [uri])).toEqual([uri]);
+    expect(() => check([], [uri, 'myapp:/b'], 'native', [uri])).toThrow('"myapp:/b" must be https');
+    expect(() => check([], [uri])).toThrow(RegistrationError);
+  });
+});
+
+test.each([
+  ['http://127.0.0.1/a?b', { host: 'http://127.0.0.1', rest: '/a?b' }],
+  ['http://localhost:65535', { host: 'http://localhost', rest: '' }],
+  ['http://[::1]:8080/a', { host: 'http://[::1]', rest: '/a' }],
+  ['http://localhost:65536/a', null],
+  ['https://localhost/a', null],
+  ['http://app.example/a', null],
+])('the parts of %s around its port are %j', (uri, parts) => {
+  expect(loopbackParts(uri)).toEqual(parts);
 });

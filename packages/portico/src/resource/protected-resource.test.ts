@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { BindingOffer } from '../http/challenges.ts';
 import { dpopOffer } from '../http/dpop.ts';
-import { ProtectedResource, type PublishedResource } from './protected-resource.ts';
+import { Resources, type ResourceDescription } from '../tokens/resource-indicators.ts';
+import {
+  ProtectedResource,
+  ProtectedResources,
+  type PublishedResource,
+} from './protected-resource.ts';
 import type { Server } from '../server.ts';
 
 const ISSUER = 'https://portal.example';
@@ -65,5 +70,71 @@ describe('the requirements of a resource', () => {
     resource.add({ serviceScope: 'mcp:service' });
     resource.add({ stepUp: true });
     expect(resource.needs()).toEqual({ stepUp: true, serviceScope: 'mcp:service' });
+  });
+});
+
+describe('the configured resources', () => {
+  const described = (name: string, more: object = {}): ResourceDescription => ({
+    resource: `${ISSUER}/${name}`,
+    scopes: [`${name}:read`],
+    label: null,
+    metadataUrl: `${ISSUER}/.well-known/oauth-protected-resource/${name}`,
+    challenge: false,
+    ...more,
+  });
+  const MCP = described('mcp', { label: 'The tools' });
+  const FILES = described('files', { challenge: true });
+  const BARE = described('bare', { scopes: [], metadataUrl: null, challenge: true });
+
+  function start(all: readonly ResourceDescription[], audience: string | null = MCP.resource) {
+    const server = {
+      ...SERVER,
+      config: { ...SERVER.config, audience },
+      audience,
+      resources: new Resources(audience, new Map(), all),
+    } as unknown as Server;
+    return new ProtectedResources(server, { binding: null, resource: PUBLISHED });
+  }
+
+  test('are found by their audience, and any other audience is that of the main one', () => {
+    const resources = start([MCP, FILES]);
+    expect(resources.of(MCP.resource)).toBe(resources.main);
+    expect(resources.of(FILES.resource)).not.toBe(resources.main);
+    for (const audience of [null, 'https://other.example'])
+      expect(resources.of(audience)).toBe(resources.main);
+  });
+
+  test('describe themselves, with the name of the server if they have none', () => {
+    const resources = start([MCP, FILES, BARE]);
+    expect(resources.main.metadata()).toMatchObject({
+      resource: MCP.resource,
+      scopes_supported: ['mcp:read'],
+      resource_name: 'The tools',
+    });
+    expect(resources.of(FILES.resource).metadata()).toMatchObject({
+      resource: FILES.resource,
+      scopes_supported: ['files:read'],
+      resource_name: 'Portal',
+    });
+    expect(resources.of(BARE.resource).metadata()).not.toHaveProperty('scopes_supported');
+  });
+
+  test('are in challenges only if their configuration says so', () => {
+    const resources = start([MCP, FILES, described('quiet')]);
+    expect(resources.main.metadataUrl).toBe(PUBLISHED.metadataUrl);
+    const [files, quiet] = ['files', 'quiet'].map((name) => resources.of(`${ISSUER}/${name}`));
+    expect([files?.metadataUrl, files?.needs()]).toEqual([FILES.metadataUrl, { stepUp: true }]);
+    expect([quiet?.metadataUrl, quiet?.needs()]).toEqual([null, { stepUp: false }]);
+  });
+
+  test('are published each at its path', () => {
+    const path = (name: string) => `/.well-known/oauth-protected-resource/${name}`;
+    const resources = start([MCP, FILES, BARE]);
+    expect(resources.published()).toEqual([
+      [path('mcp'), resources.main],
+      [path('files'), resources.of(FILES.resource)],
+    ]);
+    const main = start([FILES], null);
+    expect(main.published().map(([at]) => at)).toEqual([path('mcp'), path('files')]);
   });
 });

@@ -6,7 +6,7 @@ import { KNOWN_DOCUMENTS } from '../../../../../test/support/known-documents.ts'
 import { demands } from '../../store/client-demands.fixture.ts';
 import { mayRedirect } from '../../../../../test/support/redirects.ts';
 import { createScopeCatalog } from '../../tokens/scopes.ts';
-import { DocumentError, readDocument } from './document.ts';
+import { DocumentError, readDocument, readDocumentKeys } from './document.ts';
 import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
 
@@ -304,5 +304,52 @@ describe('the content of a document', () => {
 
   test('it may name the algorithm of its ID tokens', () => {
     expect(read({ id_token_signed_response_alg: 'ES256' }).idTokenSignedResponseAlg).toBe('ES256');
+  });
+});
+
+describe('the keys of a document, when a client authenticates with them', () => {
+  const KEYED = {
+    ...DOCUMENT,
+    token_endpoint_auth_method: 'private_key_jwt',
+    jwks_uri: 'https://client.example/keys',
+  };
+  const keysOf = (changes: object, rules: object = {}) =>
+    readDocumentKeys({ ...KEYED, ...changes }, URL_OF_IT, { keysRefusal: () => null, ...rules });
+
+  test('are read even if the rest of the document is no longer valid', () => {
+    const keys = { jwks: null, jwksUri: KEYED.jwks_uri, algorithm: null };
+    expect(keysOf({ redirect_uris: 7, client_name: '' })).toEqual(keys);
+    expect(keysOf({ token_endpoint_auth_signing_alg: 'ES256' })).toEqual({
+      ...keys,
+      algorithm: 'ES256',
+    });
+    const onPort = 'https://client.example:8443/keys';
+    expect(keysOf({ jwks_uri: onPort }, { anyPort: true })).toEqual({ ...keys, jwksUri: onPort });
+  });
+
+  test.each<[object, string]>([
+    [{ jwks_uri: 7 }, 'its jwks or jwks_uri has the wrong type'],
+    [{ client_id: `${URL_OF_IT}x` }, 'its client_id is not the URL that it was fetched from'],
+    [{ client_secret: 'x' }, 'it has a client_secret, but everyone can read the document'],
+    [
+      { token_endpoint_auth_method: 'none' },
+      'its method is now none, so it has no keys to authenticate with',
+    ],
+    [{ jwks_uri: 'https://client.example:8443/keys' }, 'of its keys: The jwks_uri has a port'],
+  ])('are refused for %j', (changes, says) => {
+    expect(() => keysOf(changes)).toThrow(DocumentError);
+    expect(() => keysOf(changes)).toThrow(says);
+  });
+
+  test('are refused at a host that documents may not use', () => {
+    const asked: string[] = [];
+    const keysRefusal = (url: string) => {
+      asked.push(url);
+      return 'its host is denied';
+    };
+    expect(() => keysOf({}, { keysRefusal })).toThrow(
+      'its jwks_uri cannot be used: its host is denied',
+    );
+    expect(asked).toEqual([KEYED.jwks_uri]);
   });
 });

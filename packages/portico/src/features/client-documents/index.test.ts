@@ -35,7 +35,7 @@ function start(config: object): Contribution {
 async function examine(config: unknown) {
   const examination = start({ client_id_metadata_documents: config }).examination?.({} as never);
   expect(examination).toMatchObject({ part: 'documents', of: 'clients' });
-  return examination?.findings();
+  return examination?.findings?.({} as never);
 }
 
 describe('client documents', () => {

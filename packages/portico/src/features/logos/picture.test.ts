@@ -77,6 +77,9 @@ describe('a logo of a client', () => {
     await expect(namedLogo({ logoUri: 'none' }, fetchedBy(nothing))).rejects.toThrow(
       refusal('The URL of the logo is not valid'),
     );
+    await expect(namedLogo({ logoUri: `${ADDRESS} a` }, fetchedBy(nothing))).rejects.toThrow(
+      'The URL of the logo has the character U+0020',
+    );
     const cause = new Error('nobody is there');
     const failing = namedLogo(
       { logoUri: ADDRESS },

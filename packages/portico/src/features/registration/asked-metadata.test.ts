@@ -388,3 +388,47 @@ describe.each([
     for (const value of [true, 'true']) expect(asked({ [name]: value })).toStrictEqual(asked());
   });
 });
+
+test('A registration may ask for public subjects only', () => {
+  expect(asked({ subject_type: 'public' }).name).toBe(asked().name);
+  expect(refusal({ subject_type: 'pairwise' })).toEqual(
+    metadataRefusal('The subject_type must be public.', 'it is "pairwise"'),
+  );
+});
+
+describe('A field that a feature adds', () => {
+  const field = (name: string, changes: object = {}) =>
+    ({ name, called: name, most: 9, problem: () => null, ...changes }) as const;
+  const further = [
+    field('texts'),
+    field('flag', { shape: 'flag' }),
+    field('text', { shape: 'text' }),
+    field('tokened', { selfRegistered: 'with-token' }),
+    field('operators', { selfRegistered: 'never' }),
+  ];
+  const SENT = {
+    texts: ['a', 'b'],
+    flag: true,
+    text: 'c',
+    tokened: ['d'],
+    operators: ['e'],
+  };
+
+  test('has the values that the client sends, as far as it may set it', () => {
+    const values = { texts: ['a', 'b'], flag: ['true'], text: ['c'] };
+    expect(asked(SENT, { ...RULES, further }).metadata).toEqual({ ...values, tokened: [] });
+    for (const rules of [LET_IN, { ...RULES, wasVouchedFor: true }])
+      expect(asked(SENT, { ...rules, further }).metadata).toEqual({ ...values, tokened: ['d'] });
+  });
+
+  test('is empty if the client does not send it', () => {
+    for (const sent of [{}, { flag: false }])
+      expect(asked(sent, { ...LET_IN, further }).metadata).toEqual({
+        texts: [],
+        flag: [],
+        text: [],
+        tokened: [],
+      });
+    expect(asked(SENT)).not.toHaveProperty('metadata');
+  });
+});

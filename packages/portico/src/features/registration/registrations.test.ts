@@ -300,6 +300,33 @@ describe('A client that registers itself', () => {
     await expect(register({ id_token_signed_response_alg: 'ES256' })).rejects.toBe(fault);
   });
 
+  test('gets the algorithm of its ID tokens only if it gets some, and the server has a key', async () => {
+    const algorithms = ['RS256', 'ES256'];
+    const keys = {
+      algorithms: ALGORITHMS,
+      all: async () => algorithms.map((algorithm) => ({ algorithm })),
+    } as unknown as KeyRing;
+    const { register, letIn } = start({}, { keys });
+    const asking = { id_token_signed_response_alg: 'ES256' };
+    expect((await register(asking)).client.idTokenSignedResponseAlg).toBe('ES256');
+    const service = { grant_types: ['client_credentials'], redirect_uris: [] };
+    for (const without of [
+      register({ ...asking, scope: 'notes:read' }, letIn('a')),
+      register({ ...asking, ...service, scope: 'notes:read' }, letIn('a')),
+    ])
+      expect(await errorOf(without)).toEqual([
+        'invalid_client_metadata',
+        'The id_token_signed_response_alg needs the scope openid and the grant authorization_code.',
+        null,
+      ]);
+    algorithms.pop();
+    expect(await errorOf(register(asking))).toEqual([
+      'invalid_client_metadata',
+      'The id_token_signed_response_alg cannot be ES256: the server has no signing key for it.',
+      null,
+    ]);
+  });
+
   test('may require features that are enabled', async () => {
     const demanding = {
       require_pushed_authorization_requests: true,
