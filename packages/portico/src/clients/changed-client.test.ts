@@ -91,6 +91,13 @@ describe('a client with a grant that the server no longer offers', () => {
   });
 });
 
+test('a profile is unknown to a server without profiles', async () => {
+  const server = { ...serverWith(), profiles: new Profiles([]) };
+  await expect(checkRegistration({ ...WEB, profile: 'fapi2' }, server)).rejects.toThrow(
+    /^The profile "fapi2" is unknown$/,
+  );
+});
+
 test('each way to begin access that refresh_token could continue is named', async () => {
   await expect(
     changed(await registered(WEB), {

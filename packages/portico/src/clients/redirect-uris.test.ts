@@ -165,7 +165,9 @@ describe('a private-use scheme without a dot', () => {
     'MYAPP:/callback',
     'other:/myapp:',
   ])('does not allow another one: %s', (uri) => {
-    expect(redirectUriProblem(uri, 'native', ['myapp'])).toContain('must be https');
+    expect(redirectUriProblem(uri, 'native', ['myapp'])).toBe(
+      'must be https or have a private-use scheme with a dot, such as com.example.app:/callback',
+    );
     expect(() => check(['myapp'], ['myapp:/callback', uri])).toThrow(RegistrationError);
   });
 
