@@ -36,6 +36,7 @@ const TOKENS = {
     scopes: ['notes:write'],
     thumbprint: 'of its key',
   },
+  unproved: { code: 'invalid_token', detail: 'no proof', message: 'The proof is not good.' },
 } as unknown as Readonly<Record<string, UsableToken>>;
 
 /** Starts a server's routes with these tokens. Returns them with their log. */
@@ -276,6 +277,14 @@ describe('a refusal of a request with a token', () => {
     const { refusalOf } = start({ metadataUrl: METADATA });
     const lacking = await refusalOf('bound', () => token().requireScope('notes:read'));
     expect(lacking).toMatchObject({ code: 'insufficient_scope', scope: 'notes:read' });
+  });
+
+  test('has the message of the refusal, or else that of its code', async () => {
+    const { refusalOf } = start();
+    const said = await refusalOf('unproved', () => token().requireUsable());
+    expect([said.code, said.message]).toEqual(['invalid_token', 'The proof is not good.']);
+    const other = await refusalOf('invented', () => token().requireUsable());
+    expect(other.message).toMatch(/^The (?:access )?token is/);
   });
 
   test('mentions bound tokens if they are enabled, and the required nonce', async () => {

@@ -54,9 +54,14 @@ function installation() {
   };
   const events: object[] = [];
   const clock = () => now;
+  /** How many reads of a row there were, and how many of the next reads find no row. */
+  const reads = { count: 0, blind: 0 };
+  const unblocked: unknown[] = [];
   const documentClients = {
     findDocumentClient: async (url) => {
-      const row = rows.get(url);
+      reads.count += 1;
+      const row = reads.blind > 0 ? undefined : rows.get(url);
+      reads.blind -= 1;
       return row === undefined ? null : { ...row, client: { ...row.client } };
     },
     async keepDocumentClient(client, freshUntil, replaces) {
@@ -70,6 +75,7 @@ function installation() {
       rows.set(client.id, { client: { ...client, createdAt }, freshUntil });
       return row === undefined ? 'new' : 'known';
     },
+    unblockDocumentClient: async (...asked) => unblocked.push(asked) > 0,
   } satisfies Partial<DocumentClientRecords>;
   const fetchJson: FetchJson = async (url, about) => {
     web.asked.push([url.href, about]);
@@ -101,6 +107,8 @@ function installation() {
   return {
     start,
     rows,
+    reads,
+    unblocked,
     web,
     events,
     at: (milliseconds: number) => void (now = START + milliseconds),
@@ -388,6 +396,45 @@ describe('A cached client document', () => {
     expect(fetched()).toBe(2);
   });
 
+  test('is not fetched again if another request stores it between two reads', async () => {
+    const { start, reads, fetched } = installation();
+    const documents = start();
+    const client = await documents.find(URL_OF_IT, ADA, []);
+    reads.count = 0;
+    expect(await documents.find(URL_OF_IT, ADA, [])).toBe(client);
+    expect(reads.count).toBe(1);
+    await documents.keep(client);
+    await documents.find(URL_OF_IT, ADA, []);
+    expect(reads.count).toBe(2);
+    reads.blind = 1;
+    expect(await documents.find(URL_OF_IT, ADA, [])).toEqual(client);
+    expect([reads.count, fetched()]).toEqual([4, 1]);
+  });
+
+  test('is not used once an operator has blocked and unblocked its client', async () => {
+    const { start, rows, at } = installation();
+    const documents = start();
+    const client = await documents.find(URL_OF_IT, ADA, []);
+    await documents.keep(client);
+    at(1);
+    const later = { ...client, name: 'B', createdAt: START + 1 };
+    rows.set(URL_OF_IT, { client: later, freshUntil: START + HOUR });
+    expect((await documents.find(URL_OF_IT, ADA, [])).name).toBe('B');
+  });
+
+  test('is fetched again after a different process has overtaken it', async () => {
+    const { start, rows, fetched } = installation();
+    const documents = start();
+    const stored = await documents.find(URL_OF_IT, ADA, []);
+    rows.set(URL_OF_IT, { client: stored, freshUntil: -(START + 2 * HOUR) });
+    const client = await documents.find(URL_OF_IT, ADA, []);
+    expect(fetched()).toBe(2);
+    rows.set(URL_OF_IT, { client: { ...stored, name: 'B' }, freshUntil: START + 2 * HOUR });
+    await documents.keep(client);
+    await documents.find(URL_OF_IT, ADA, []);
+    expect(fetched()).toBe(3);
+  });
+
   test('is valid until a different process stores a later version', async () => {
     const { start, web, at, fetched } = installation();
     const [one, other] = [start(), start()];
@@ -549,4 +596,36 @@ describe('A client document that a different process stored', () => {
   ])('is fetched again when %s', async (_, says, how) => {
     expect(await refetched(says, how)).toBe(1);
   });
+});
+
+test('The URL of a blocked client is unblocked now', async () => {
+  const { start, unblocked, at } = installation();
+  at(1000);
+  expect(await start().unblock(URL_OF_IT)).toBe(true);
+  expect(unblocked).toEqual([[URL_OF_IT, START + 1000]]);
+});
+
+test('The keys of a document are read, and a document without usable keys cannot be used', () => {
+  const documents = installation().start();
+  const document = { ...DOCUMENT, ...KEYED, client_id: URL_OF_IT };
+  expect(documents.keysIn(document, URL_OF_IT)).toEqual({
+    jwks: null,
+    jwksUri: KEYED.jwks_uri,
+    algorithm: null,
+  });
+  for (const [changes, says] of [
+    [{ jwks_uri: 'https://denied.example/keys' }, 'denied.example is one of denied_hosts'],
+    [{ token_endpoint_auth_method: 'none' }, 'its method is now none'],
+  ] as const) {
+    const read = () => documents.keysIn({ ...document, ...changes }, URL_OF_IT);
+    expect(read).toThrow(OutboundError);
+    expect(read).toThrow(says);
+  }
+  const broken = Object.defineProperty({ ...document }, 'jwks', {
+    enumerable: true,
+    get() {
+      throw new TypeError('a fault');
+    },
+  });
+  expect(() => documents.keysIn(broken, URL_OF_IT)).toThrow(TypeError);
 });
