@@ -307,6 +307,20 @@ describe('the content of a document', () => {
   });
 });
 
+test('a demand with another value is no demand, unless the server has to understand it', () => {
+  const pushed = { require_pushed_authorization_requests: 'true' };
+  const met = { ...RULES, demands: demands() };
+  expect(readDocument({ ...DOCUMENT, ...pushed }, URL_OF_IT, met).pushesRequests).toBe(false);
+  expect(read({ dpop_bound_access_tokens: 'true' }).dpopBoundAccessTokens).toBe(false);
+});
+
+test('a document with another method is refused with those that it may have', () => {
+  expect(problem({ ...DOCUMENT, token_endpoint_auth_method: 'client_secret_basic' })).toBe(
+    'its token_endpoint_auth_method is "client_secret_basic"; here it must be none or ' +
+      'private_key_jwt',
+  );
+});
+
 describe('the keys of a document, when a client authenticates with them', () => {
   const KEYED = {
     ...DOCUMENT,

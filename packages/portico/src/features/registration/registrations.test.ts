@@ -3,7 +3,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { demands } from '../../store/client-demands.fixture.ts';
 import { tokenHash } from '../../crypto.ts';
-import { BearerError, OAuthError, TooManyRegistrationsError } from '../../errors.ts';
+import {
+  BearerError,
+  OAuthError,
+  RegistrationError,
+  TooManyRegistrationsError,
+} from '../../errors.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
 import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';
 import { profilesWith } from '../../../../../test/support/profiles.ts';
@@ -291,6 +296,34 @@ describe('A client that registers itself', () => {
       'The id_token_signed_response_alg must be one of RS256, ES256, EdDSA.',
       'the id_token_signed_response_alg is "none"',
     ]);
+  });
+
+  test('gets no reason that contains quotation marks', async () => {
+    const says = 'The field "a" is not valid';
+    const furtherMetadata = {
+      fields: [],
+      check() {
+        throw new RegistrationError(says);
+      },
+    } as unknown as Server['furtherMetadata'];
+    expect(await errorOf(start({}, { furtherMetadata }).register())).toEqual([
+      'invalid_client_metadata',
+      'The client cannot be registered with these metadata.',
+      says,
+    ]);
+  });
+
+  test('may have fields that features add, when it registers and later', async () => {
+    const written: unknown[] = [];
+    const furtherMetadata = {
+      fields: [{ name: 'texts', called: 'text', most: 9, problem: () => null }],
+      check() {},
+      writing: (_id: string, values: object) => void written.push(values),
+    } as unknown as Server['furtherMetadata'];
+    const { register, replace } = start({}, { furtherMetadata });
+    const made = await register({ texts: ['a'] });
+    await replace(made, { texts: ['b'] });
+    expect(written).toEqual([{ texts: ['a'] }, { texts: ['b'] }]);
   });
 
   test('is not blamed for an internal error', async () => {
