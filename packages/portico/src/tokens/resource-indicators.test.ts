@@ -67,9 +67,10 @@ const described = (resource: string, ...scopes: readonly string[]): ResourceDesc
 });
 
 describe('a server with one audience', () => {
-  const one = new Resources(API, catalog, []);
+  const start = () => new Resources(API, catalog, []);
 
   test('issues tokens with all scopes for it, and for nothing else', () => {
+    const one = start();
     expect([...one.scopesOf(API).keys()]).toEqual([...catalog.keys()]);
     expect(one.find(API)).toBeNull();
     expect([one.named(undefined), one.named(API), one.named(OTHER)]).toEqual([
@@ -84,6 +85,7 @@ describe('a server with one audience', () => {
   });
 
   test('accepts no grant and no token of an earlier audience', () => {
+    const one = start();
     expect([one.grantRefusal(API), one.tokenRefusal(API)]).toEqual([null, null]);
     expect(one.grantRefusal(null)).toBe(
       `the grant is for none, but oauth_server:audience is "${API}"`,
@@ -108,10 +110,11 @@ describe('a server with one audience', () => {
 
 describe('a server with several resources', () => {
   const all = [described(NOTES, 'notes:read'), described(FILES, 'files:read')];
-  const several = new Resources(API, catalog, all);
-  const scopesOf = (audience: string | null) => [...several.scopesOf(audience).keys()];
+  const start = () => new Resources(API, catalog, all);
 
   test('issues tokens with the scopes of each resource only for it', () => {
+    const several = start();
+    const scopesOf = (audience: string | null) => [...several.scopesOf(audience).keys()];
     expect(several.all).toBe(all);
     expect([NOTES, FILES, API, OTHER, null].map(scopesOf)).toEqual([
       [...IDENTITY, 'notes:read'],
@@ -128,6 +131,7 @@ describe('a server with several resources', () => {
   });
 
   test('issues tokens only for these resources and for its audience', () => {
+    const several = start();
     expect([undefined, API, NOTES].map((named) => several.require(named))).toEqual([
       API,
       API,
@@ -145,6 +149,7 @@ describe('a server with several resources', () => {
   });
 
   test('accepts grants and tokens for each of them, but a token only at its own resource', () => {
+    const several = start();
     for (const audience of [API, NOTES, FILES]) {
       expect([several.grantRefusal(audience), several.tokenRefusal(audience)]).toEqual([
         null,
