@@ -282,13 +282,14 @@ describe('finding a client', () => {
   });
 
   test('shows why the configuration refuses a document, unless an operator has blocked it', async () => {
-    const id = await unregistered({ id: 'https://docs.example/a', registeredBy: 'document' });
+    const url = `https://docs.example/${crypto.randomUUID()}`;
+    const id = await unregistered({ id: url, registeredBy: 'document' });
     const stored = await watched.store.clients.findStoredClient(id);
     if (stored === null) throw new Error('It is not stored');
     const blocked = { ...stored, revokedAt: NOW };
     const shown = async (
       records: { readonly now: Client; readonly stored: Client | null },
-      source: Partial<ClientSource> | null = { refusal: (url: string) => `no ${url}` },
+      source: Partial<ClientSource> | null = { refusal: (asked: string) => `no ${asked}` },
     ) => {
       const store = {
         clients: {

@@ -93,7 +93,8 @@ describe('the configured resources', () => {
       audience,
       resources: new Resources(audience, new Map(), all),
     } as unknown as Server;
-    return new ProtectedResources(server, { binding: null, resource: PUBLISHED });
+    const offer = dpopOffer({ algorithms: ['ES256'], required: false });
+    return new ProtectedResources(server, { binding: { offer }, resource: PUBLISHED });
   }
 
   test('are found by their audience, and any other audience is that of the main one', () => {
@@ -115,6 +116,7 @@ describe('the configured resources', () => {
       resource: FILES.resource,
       scopes_supported: ['files:read'],
       resource_name: 'Portal',
+      dpop_signing_alg_values_supported: ['ES256'],
     });
     expect(resources.of(BARE.resource).metadata()).not.toHaveProperty('scopes_supported');
   });
