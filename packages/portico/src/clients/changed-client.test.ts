@@ -32,7 +32,7 @@ function serverWith({ device = true, trusts = true } = {}): Server {
   const grantTypes = new GrantTypes([...(device ? [DEVICE] : []), ...OF_THE_CORE]);
   return {
     scopes: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
-    keys: { algorithms: ALGORITHMS, all: async () => [] },
+    keys: { algorithms: ALGORITHMS, all: async () => [{ algorithm: 'ES256' }] },
     takesKeys: () => true,
     grantTypes: () => grantTypes,
     demands: demands(),
@@ -86,9 +86,17 @@ describe('a client with a grant that the server no longer offers', () => {
   test('can be renamed even if it has no other scope or grant', async () => {
     const client = { ...(await registered(SERVICE)), grants: ['device'], scopes: ['notes:old'] };
     expect(await changed(client, { name: 'Renamed' }, off)).toEqual({ ...client, name: 'Renamed' });
+    const old = { ...(await registered(SERVICE)), scopes: ['notes:old'] };
+    expect(await changed(old, { name: 'Renamed' }, off)).toEqual({ ...old, name: 'Renamed' });
     const right = { addScopes: ['notes:read'] };
     await expect(changed(client, right, off)).rejects.toThrow('The client has no grant');
   });
+});
+
+test('a client keeps the algorithm of its ID tokens if it is renamed', async () => {
+  const asking = { scopes: ['openid'], idTokenSignedResponseAlg: 'ES256' };
+  const client = await registered({ ...WEB, ...asking });
+  expect(await changed(client, { name: 'Renamed' })).toEqual({ ...client, name: 'Renamed' });
 });
 
 test('a profile is unknown to a server without profiles', async () => {

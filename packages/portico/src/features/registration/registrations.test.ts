@@ -14,6 +14,7 @@ import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';
 import { profilesWith } from '../../../../../test/support/profiles.ts';
 import type { Client, InitialAccessToken } from '../../store/client.ts';
 import type { OAuthServerConfig } from '../../config.ts';
+import { currentCaller } from '../../http/caller.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { Parts } from '../../feature.ts';
 import type { Server } from '../../server.ts';
@@ -96,6 +97,7 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
           change(id, { revokedAt: now });
           return true;
         },
+        rotateSecret: async () => true,
       } satisfies Partial<ClientRecords>,
     } as unknown as Store,
     scopes: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
@@ -142,8 +144,11 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
   };
   const find = (id: string, token: string) => registrations.find(id, token);
   const end = (client: Client) => registrations.end(client);
+  const renew = (client: Client, address: string | null) =>
+    registrations.renewSecret(client, null, address);
   return {
     find,
+    renew,
     end,
     register,
     replace,
@@ -600,6 +605,25 @@ describe('A registration update', () => {
     for (let times = 0; times < 59; times += 1) await replace(made, {}, null);
     expect(await errorOf(replace(made, {}, null))).toEqual(['network', 3600]);
   });
+});
+
+test('A new secret is hashed in the turn of the network that asks for it', async () => {
+  const callers: unknown[] = [];
+  const passwordHasher = {
+    async hash(secret: string) {
+      callers.push(currentCaller());
+      return `hash of ${secret}`;
+    },
+  };
+  const parts = { host: { passwordHasher } } as unknown as Partial<Server>;
+  const { register, renew, state } = start({ registration_secret_ttl: 3600 }, parts);
+  const basic = { token_endpoint_auth_method: 'client_secret_basic' };
+  const { client } = await register(basic);
+  expect(await renew(client, ADDRESS)).toBeNull();
+  state.now += 3_600_000;
+  const given = await renew(client, '192.0.2.8');
+  expect(given).toMatchObject({ hash: `hash of ${given?.secret}`, expiresAt: NOW + 7_200_000 });
+  expect(callers).toEqual([ADDRESS, '192.0.2.8']);
 });
 
 test('A registration is deleted only once, with one event', async () => {
