@@ -7,6 +7,7 @@ import { createFetchJson, type FetchJson } from '../../http/outbound/fetch-json.
 import { OutboundError } from '../../http/outbound/limits.ts';
 import { ClientKeySource } from './client-keys.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
+import type { ClientKeys } from '../../store/client.ts';
 
 const { publicKey } = generateKeyPairSync('ed25519');
 const JWK = publicKey.export({ format: 'jwk' });
@@ -25,6 +26,11 @@ function start() {
     now: 1_000_000_000,
     headers: {} as Record<string, string>,
     refusal: null as string | null,
+    /** The only URL that is refused. */
+    refusedUrl: null as string | null,
+    keysIn: (): ClientKeys => {
+      throw new OutboundError('no document is read here');
+    },
   };
   const newFetchJson =
     (): FetchJson =>
@@ -38,10 +44,8 @@ function start() {
   const source = new ClientKeySource(
     newFetchJson,
     {
-      refusal: () => state.refusal,
-      keysIn() {
-        throw new OutboundError('no document is read here');
-      },
+      refusal: (url) => (url === state.refusedUrl ? 'this URL is denied' : state.refusal),
+      keysIn: () => state.keysIn(),
     } satisfies Partial<ClientSource> as unknown as ClientSource,
     () => state.now,
   );
@@ -334,5 +338,83 @@ describe('warnings about the keys of a client', () => {
       'none of them can verify ES256 signatures',
     ]);
     expect(await problems(null)).toEqual([expect.stringContaining('not a set')]);
+  });
+});
+
+describe('the keys of a client that has no stored URL of its keys, but a document', () => {
+  const DOCUMENT = 'https://client.example/client.json';
+  const ELSEWHERE = 'https://client.example/keys';
+  const KEYS = { jwks: null, jwksUri: null, algorithm: null };
+  const client: KeyedClient = { id: DOCUMENT, registeredBy: 'document', keys: KEYS };
+
+  /** Returns the algorithms with which the key `a` was looked for, or how the search ended. */
+  async function search(
+    says: Partial<ClientKeys>,
+    change: (state: ReturnType<typeof start>['state']) => void = () => {},
+  ) {
+    const { published, state, source, asked, about } = start();
+    published.set('/client.json', {});
+    published.set('/keys', setOf('a'));
+    state.keysIn = () => ({ ...KEYS, ...says });
+    change(state);
+    const algorithms: unknown[] = [];
+    const result = await source
+      .haveOne(client, (keys, algorithm) => {
+        algorithms.push(algorithm);
+        return named('a')(keys);
+      })
+      .catch((error: unknown) => (error instanceof ClientKeysError ? error.retryAfter : error));
+    return { result, algorithms, asked, about };
+  }
+
+  test('may be in the document', async () => {
+    const jwks = JSON.stringify(setOf('a'));
+    const found = await search({ jwks, algorithm: 'EdDSA' });
+    expect(found).toMatchObject({
+      result: true,
+      algorithms: ['EdDSA'],
+      asked: ['/client.json'],
+      about: [{ limit: 5120 }],
+    });
+    expect(await search({ jwks })).toMatchObject({ result: true, algorithms: [null] });
+    expect(await search({ jwks: JSON.stringify(setOf('b')) })).toMatchObject({
+      result: false,
+      asked: ['/client.json'],
+    });
+  });
+
+  test('may be at a URL that the document names', async () => {
+    expect(await search({ jwksUri: ELSEWHERE, algorithm: 'EdDSA' })).toMatchObject({
+      result: true,
+      algorithms: ['EdDSA', 'EdDSA'],
+      asked: ['/client.json', '/keys'],
+    });
+    expect(await search({ jwksUri: ELSEWHERE })).toMatchObject({ algorithms: [null, null] });
+  });
+
+  test('are not fetched from a URL that documents may not use', async () => {
+    const denied = await search({ jwksUri: ELSEWHERE }, (state) => {
+      state.refusedUrl = DOCUMENT;
+    });
+    expect(denied).toMatchObject({ result: 60, asked: [] });
+    const elsewhere = await search({ jwksUri: ELSEWHERE }, (state) => {
+      state.refusedUrl = ELSEWHERE;
+    });
+    expect(elsewhere).toMatchObject({ result: 60, asked: ['/client.json'] });
+  });
+
+  test('cannot be used at a server without documents', async () => {
+    const fetched: string[] = [];
+    const fetchJson: FetchJson = async (url) => {
+      fetched.push(url.href);
+      return { value: {}, headers: {} };
+    };
+    const source = new ClientKeySource(
+      () => fetchJson,
+      null,
+      () => 0,
+    );
+    await expect(source.haveOne(client, () => true)).rejects.toMatchObject({ retryAfter: 60 });
+    expect(fetched).toEqual([]);
   });
 });
