@@ -80,6 +80,17 @@ function start() {
 }
 
 describe('the published keys of a client', () => {
+  test('may change right after a fetch that found no fresh ones', async () => {
+    const { published, asked, state, has } = start();
+    state.headers = { 'cache-control': 'max-age=600' };
+    published.set('/a', setOf('a'));
+    expect(await has('/a', 'a')).toBe(true);
+    state.now += 600 * SECOND;
+    expect(await has('/a', 'a')).toBe(true);
+    published.set('/a', setOf('b'));
+    expect([await has('/a', 'b'), asked.length]).toEqual([true, 3]);
+  });
+
   // @shows AS-23.7
   test('are valid until they expire, to the millisecond', async () => {
     const { published, asked, state, has } = start();
@@ -358,13 +369,15 @@ describe('the keys of a client that has no stored URL of its keys, but a documen
     state.keysIn = () => ({ ...KEYS, ...says });
     change(state);
     const algorithms: unknown[] = [];
+    const counts: number[] = [];
     const result = await source
       .haveOne(client, (keys, algorithm) => {
         algorithms.push(algorithm);
+        counts.push(keys.length);
         return named('a')(keys);
       })
       .catch((error: unknown) => (error instanceof ClientKeysError ? error.retryAfter : error));
-    return { result, algorithms, asked, about };
+    return { result, algorithms, counts, asked, about };
   }
 
   test('may be in the document', async () => {
@@ -387,6 +400,7 @@ describe('the keys of a client that has no stored URL of its keys, but a documen
     expect(await search({ jwksUri: ELSEWHERE, algorithm: 'EdDSA' })).toMatchObject({
       result: true,
       algorithms: ['EdDSA', 'EdDSA'],
+      counts: [0, 1],
       asked: ['/client.json', '/keys'],
     });
     expect(await search({ jwksUri: ELSEWHERE })).toMatchObject({ algorithms: [null, null] });
