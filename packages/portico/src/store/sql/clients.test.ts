@@ -996,6 +996,27 @@ describe('a client that registers itself', () => {
     expect(await store.registrations.updateRegistration(changed, tokenHash)).toBe(false);
   });
 
+  test('confirms to PostgreSQL standbys that an initial access token is removed', async () => {
+    const writesFor = async (affected: number, dialect = database.dialect) => {
+      const told: string[] = [];
+      const execute = async (sql: string) => {
+        told.push(sql.slice(0, 40));
+        return { rows: [], affected };
+      };
+      const on = new Store({ ...database, dialect, execute } as typeof database, () => true);
+      const isRemoved = await on.initialAccessTokens.deleteInitialAccessToken('t');
+      expect(isRemoved).toBe(affected === 1);
+      return told;
+    };
+    const deletes = 'DELETE FROM oauth_initial_access_tokens ';
+    expect(await writesFor(0, 'postgres')).toEqual([
+      deletes,
+      'INSERT INTO oauth_initial_access_tokens ',
+    ]);
+    expect(await writesFor(1, 'postgres')).toEqual([deletes]);
+    expect(await writesFor(0, 'sqlite')).toEqual([deletes]);
+  });
+
   test('can use an initial access token until an operator revokes it', async () => {
     await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
     const [second, first, third] = [
@@ -1473,7 +1494,7 @@ describe('the subject of a person', () => {
     expect(await assign(ada, second, 'unknown')).toBe(first);
     watched.meanwhile = {
       before: /^INSERT/,
-      act: () => store.subjects.assignSubject(grace, second),
+      act: () => store.subjects.insertSubject(grace, second),
     };
     expect(await assign(grace, name('subject'))).toBe(second);
     expect(await store.subjects.findSubject(ada)).toBe(first);
