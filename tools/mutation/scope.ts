@@ -272,10 +272,12 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/endpoints/userinfo.ts',
       'packages/portico/src/http/bearer.ts',
       'packages/portico/src/http/challenges.ts',
+      'packages/portico/src/resource/authentication-requirement.ts',
       'packages/portico/src/resource/bearer.ts',
       'packages/portico/src/resource/token-accessor.ts',
     ],
     tests: [
+      'packages/portico/src/resource/authentication-requirement.test.ts',
       'packages/portico/src/http/bearer.test.ts',
       'packages/portico/src/http/challenges.test.ts',
       'packages/portico/src/features/scope-groups/guessing.test.ts',
@@ -356,6 +358,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   requests: {
     files: [
       'packages/portico/src/authorization/cookie-keys.ts',
+      'packages/portico/src/authorization/id-token-hint.ts',
       'packages/portico/src/authorization/response.ts',
       'packages/portico/src/features/pushed-requests/pushed.ts',
       'packages/portico/src/features/pushed-requests/pushing-clients.ts',
@@ -373,6 +376,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/pushed-requests/*.ts',
     ],
     tests: [
+      'packages/portico/src/authorization/id-token-hint.test.ts',
       'packages/portico/src/authorization/sign-in-hints.test.ts',
       'packages/portico/src/authorization/response.test.ts',
       'packages/portico/src/features/pushed-requests/pushed.test.ts',
@@ -666,10 +670,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   http: {
     files: [
-      'packages/portico/src/http/{accept,added-headers,addresses,base-path,body-text,body,caller,constant-time,context,cookies,failed-attempts,images,in-time,json,loopback,media-types,page-headers,preflight,recent-map,request-id,request-line,request-target,return-path,same-origin,throttle-log}.ts',
+      'packages/portico/src/http/{accept,added-headers,addresses,base-path,body-text,body,caller,constant-time,context,cookies,failed-attempts,images,in-time,json,loopback,media-types,note,page-headers,preflight,recent-map,request-id,request-line,request-target,return-path,same-origin,throttle-log}.ts',
       'packages/portico/src/http/outbound/{addresses,dns,fetch-json,fetchable-urls,freshness,guarded-request,limits,uri-text}.ts',
+      'packages/portico/src/quoting.ts',
     ],
     tests: [
+      'packages/portico/src/quoting.test.ts',
+      'packages/portico/src/http/headers.test.ts',
+      'packages/portico/src/http/requests.test.ts',
       'packages/portico/src/http/addresses.test.ts',
       'packages/portico/src/http/base-path.test.ts',
       'packages/portico/src/http/cookies.test.ts',
@@ -774,8 +782,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
   features: {
     files: [
       'packages/portico/src/features/{fapi2,health,optional-scopes,reauthentication,remember-consent,resources,unknown-scopes,branding,scope-groups,step-up,challenges,logos,openapi}/*.ts',
+      'packages/portico/src/assembly/{feature-configuration,table-examination}.ts',
     ],
     tests: [
+      'packages/portico/src/assembly/feature-configuration.test.ts',
       'packages/portico/src/features/fapi2/fapi2.test.ts',
       'packages/portico/src/features/branding/branding.test.ts',
       'packages/portico/src/features/resources/resources.test.ts',

@@ -4,6 +4,7 @@ import type { Middleware } from 'portico';
 import { describe, expect, test } from 'vitest';
 import { Dispatcher } from './dispatch.ts';
 import { HttpError } from './errors.ts';
+import { ErrorHandler } from './http/error-handler.ts';
 import { Routes, type RouteKind } from './http/routes.ts';
 import type { Kit } from './kit.ts';
 
@@ -254,4 +255,22 @@ describe('an error', () => {
       events.passResponse = passResponse;
     }
   });
+});
+
+test.each([
+  [{ status: 400 }, 400],
+  [{ status: 599 }, 599],
+  [{ statusCode: 413 }, 413],
+  [{ status: 404, statusCode: 413 }, 404],
+  [{ status: 'gone', statusCode: 413 }, 500],
+  [{ status: 399 }, 500],
+  [{ status: 600 }, 500],
+  [{ status: 404.5 }, 500],
+  [{ statusCode: '404' }, 500],
+  [{ status: Number.NaN }, 500],
+  [{}, 500],
+])('an exception with %j has the status %i', (fields, status) => {
+  expect(ErrorHandler.resolveStatusCode(Object.assign(new Error('a'), fields))).toBe(status);
+  expect(ErrorHandler.resolveStatusCode({ ...fields })).toBe(500);
+  expect(ErrorHandler.resolveStatusCode(null)).toBe(500);
 });
