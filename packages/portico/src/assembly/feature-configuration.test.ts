@@ -104,7 +104,7 @@ describe('the tables of applied migrations', () => {
     expect(await findings([], new Error('The store does not respond'))).toEqual([]);
   });
 
-  test('can be readable although a statement failed, and other errors are not findings', async () => {
+  test('may be busy, and an error that is no Error is not a finding', async () => {
     const failing = (problem: unknown, rows: readonly object[], dialect?: SqlDialect) =>
       findings(
         [],

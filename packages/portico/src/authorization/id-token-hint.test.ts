@@ -22,7 +22,10 @@ function encode(value: object): string {
 }
 
 function idToken(claims: object = {}, header: object = {}, key = own.privateKey): string {
-  const parts = [{ typ: 'JWT', alg: 'ES256', kid: 'own', ...header }, { ...CLAIMS, ...claims }];
+  const parts = [
+    { typ: 'JWT', alg: 'ES256', kid: 'own', ...header },
+    { ...CLAIMS, ...claims },
+  ];
   const text = parts.map(encode).join('.');
   const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
   return `${text}.${signature.toString('base64url')}`;
