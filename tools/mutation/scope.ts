@@ -593,6 +593,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: ['packages/portico/src/mounts/**/*.ts'],
     tests: [
       'packages/portico/src/mounts/fetch/dispatch.test.ts',
+      'packages/portico/src/mounts/node/mount.test.ts',
       'packages/portico/src/mounts/node/sent-answer.test.ts',
       'test/fetch.test.ts',
       'test/exposed-headers.test.ts',
@@ -877,6 +878,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   assistant: {
     files: ['packages/assistant/src/**/*.ts'],
     tests: [
+      'packages/assistant/src/plugin.test.ts',
       'test/assistant.test.ts',
       'test/assistant-clients.test.ts',
       'test/assistant-directories.test.ts',

@@ -34,6 +34,11 @@ describe('a message', () => {
     expect(markup('error.request_id', { id: ['<a>', 'b'] })).toBe('Request id: &lt;a&gt; and b');
   });
 
+  test('can contain elements between other texts, which stay in this order', () => {
+    const id = [tag('bdi', '<a>'), '<b>'];
+    expect(markup('error.request_id', { id })).toBe('Request id: <bdi>&lt;a&gt;</bdi>&lt;b&gt;');
+  });
+
   test('throws an error for a missing placeholder value or an unknown key', () => {
     expect(() => t('consent.page')).toThrow(
       "The message 'consent.page' needs a value for {client}",
