@@ -689,6 +689,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/http/return-path.test.ts',
       'packages/portico/src/http/throttle-log.test.ts',
       'packages/portico/src/http/outbound/addresses.test.ts',
+      'packages/portico/src/http/outbound/fetchable-urls.test.ts',
       'packages/portico/src/http/outbound/fetch-json.test.ts',
       'packages/portico/src/http/outbound/freshness.test.ts',
       'packages/portico/src/http/outbound/limits.test.ts',

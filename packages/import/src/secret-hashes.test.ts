@@ -86,6 +86,7 @@ describe('an imported secret in plain text', () => {
     ['with a letter outside ASCII', `é${'x'.repeat(20)}`, 'at most 1024 printable ASCII'],
     ['that ends with a letter outside ASCII', `${'x'.repeat(20)}é`, 'at most 1024 printable ASCII'],
     ['with a line break', `${'x'.repeat(20)}\n`, 'at most 1024 printable ASCII characters'],
+    ['that is blank', ' '.repeat(16), 'client_secret is blank; set a secret, or remove the field'],
     ['that is not a string', 12_345_678, 'client_secret must be a string'],
   ])('is refused: %s', async (_, secret, problem) => {
     expect(await judge(record({ client_secret: secret }))).toContain(problem);
@@ -206,6 +207,14 @@ describe('an imported hash in the format of the password hasher of the host', ()
       );
     },
   );
+
+  test('must not be that of an empty secret in another format', async () => {
+    const digest = createHash('sha256').update('').digest();
+    for (const text of [digest.toString('hex'), digest.toString('base64')])
+      expect(await judge(record({ client_secret_hash: `sha256:${text}` }))).toBe(
+        'client_secret_hash is the hash of an empty secret; remove it and use --new-secrets',
+      );
+  });
 
   const digest = createHash('sha512').update(SECRET).digest('hex');
   // @shows AS-41.3

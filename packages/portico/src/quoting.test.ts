@@ -18,6 +18,7 @@ test.each([
   [`https://${SECRET}/a`, '"https://[…]/a"'],
   ['a '.repeat(100), `"${'a '.repeat(100)}"`],
   [`${'a '.repeat(100)}b`, `"${'a '.repeat(100)}…"`],
+  [`${'a '.repeat(150)}b`, `"${'a '.repeat(100)}…"`],
   // A secret can begin before the cut and end after it.
   [`${'a '.repeat(90)}${VERIFIER}`, `"${'a '.repeat(90)}…"`],
   [`${'a '.repeat(95)}b:${VERIFIER}`, `"${'a '.repeat(95)}b:…"`],

@@ -42,7 +42,7 @@ export function quotedPublic(text: string): string {
 /** Quotes a URI without its user information, query and fragment. These often contain secrets. */
 export function quotedUri(uri: string): string {
   return quoted(
-    uri.replace(/[?#].*$/s, (rest) => `${rest.slice(0, 1)}…`).replace(/\/\/[^/?#]*@/, '//…@'),
+    uri.replace(/[?#].*/s, (rest) => `${rest.slice(0, 1)}…`).replace(/\/\/[^/?#]*@/, '//…@'),
   );
 }
 

@@ -79,6 +79,22 @@ describe('not an ID token of this server:', () => {
     expect(await readOwnIdToken(server, text)).toBe(null);
   });
 
+  test('a token with another algorithm than that of its key', async () => {
+    const { publicKey, privateKey: key } = generateKeyPairSync('ed25519');
+    const signed = (alg: string) => {
+      const text = [{ typ: 'JWT', alg, kid: 'ed' }, CLAIMS].map(encode).join('.');
+      return `${text}.${sign(null, Buffer.from(text), key).toString('base64url')}`;
+    };
+    const serverWith = (algorithm: string) => {
+      const keys = [{ kid: 'ed', algorithm, publicJwk: publicKey.export({ format: 'jwk' }) }];
+      return { issuer: ISSUER, keys: { published: async () => keys } } as unknown as Server;
+    };
+    expect(await readOwnIdToken(serverWith('EdDSA'), signed('EdDSA'))).not.toBe(null);
+    expect(await readOwnIdToken(serverWith('EdDSA'), signed('Ed25519'))).toBe(null);
+    // No signature of this algorithm can be verified.
+    expect(await readOwnIdToken(serverWith('ES384'), signed('ES384'))).toBe(null);
+  });
+
   test('a token of a key that has another curve', async () => {
     const wrong = generateKeyPairSync('ec', { namedCurve: 'P-384' });
     const [key] = [{ ...published[1], publicJwk: wrong.publicKey.export({ format: 'jwk' }) }];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSpan, secondsIn } from './spans.ts';
+import { isDay, readSpan, secondsIn } from './spans.ts';
 
 const context = {
   fail(message: string): never {
@@ -30,3 +30,22 @@ test.each(['', 'd', '-5', '1.5h', '1y', '1D', ' 1d', '1d ', '1d2h', 'x1d', '1'.r
     );
   },
 );
+
+test.each(['2026-01-31', '2028-02-29', '0001-01-01'])('%s is a day', (text) => {
+  expect(isDay(text)).toBe(true);
+});
+
+test.each([
+  '',
+  '2026',
+  '2026-01',
+  '2026-1-31',
+  '2026-02-29',
+  '2026-13-01',
+  '2026-01-00',
+  '2026-01-31T00:00:00.000Z',
+  '+012026-01-31',
+  ' 2026-01-31',
+])('%j is not a day', (text) => {
+  expect(isDay(text)).toBe(false);
+});

@@ -100,6 +100,7 @@ describe('the chosen language', () => {
     const longest = `de-x${'-aaaaaaaa'.repeat(10)}-aaaaa`;
     expect([longest.length, canonicalTag(longest)]).toEqual([100, longest]);
     expect(canonicalTag(`${longest}a`)).toBe(null);
+    expect(canonicalTag('not a tag')).toBe(null);
   });
 
   test('is found with one look at each language, however many are wanted', () => {

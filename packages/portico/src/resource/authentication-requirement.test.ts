@@ -33,7 +33,10 @@ describe('the required authentication of a person', () => {
         'needs an acr without',
       ],
     ),
-    [{ acr: [7 as unknown as string] }, 'needs an acr without spaces, quotes, backslashes or non-'],
+    [
+      { acr: [7 as unknown as string] },
+      'needs an acr without spaces, quotes, backslashes or non-ASCII characters',
+    ],
   ])('%j is a mistake', (requirement, problem) => {
     expect(() => readRequirement(requirement)).toThrow(`requireAuthentication() ${problem}`);
   });

@@ -3,9 +3,15 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createFetchJson, type FetchJson } from './fetch-json.ts';
-import type { GuardedOptions } from './guarded-request.ts';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createFetchConfigured,
+  createFetchImage,
+  createFetchJson,
+  type FetchJson,
+} from './fetch-json.ts';
+import { GuardedRequests, type GuardedOptions } from './guarded-request.ts';
 import { resolveByDns } from './dns.ts';
 import { OutboundError } from './limits.ts';
 import {
@@ -35,6 +41,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => forbidden.listen(host.port, '127.0.0.2', resolve));
 });
+beforeEach(() => void (reached.length = 0));
 afterAll(async () => {
   await new Promise((resolve) => forbidden.close(resolve));
   await host.close();
@@ -43,15 +50,16 @@ afterAll(async () => {
 const LIMIT = 5120;
 const clock = createClock();
 
+const OPTIONS: GuardedOptions = {
+  allowsLoopback: true,
+  anyPort: true,
+  clock: clock.now,
+  ca: DOCUMENTS_CA,
+  resolve: async () => ['127.0.0.1'],
+};
+
 function fetching(options: Partial<GuardedOptions> = {}): FetchJson {
-  return createFetchJson({
-    allowsLoopback: true,
-    anyPort: true,
-    clock: clock.now,
-    ca: DOCUMENTS_CA,
-    resolve: async () => ['127.0.0.1'],
-    ...options,
-  });
+  return createFetchJson({ ...OPTIONS, ...options });
 }
 
 function ask(fetchJson: FetchJson, url: string) {
@@ -236,6 +244,7 @@ describe('a response to an outbound request', () => {
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(text);
     });
   const padded = (bytes: number) => JSON.stringify('a'.repeat(bytes - 2));
+  const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024, 0x20));
 
   // @shows AS-21.6
   test('may have up to 5 KB, to the byte', async () => {
@@ -261,7 +270,6 @@ describe('a response to an outbound request', () => {
   test.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, identity'])(
     'must not be compressed (%s)',
     async (encoding) => {
-      const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024, 0x20));
       expect(await refusal(fetching(), json(bomb, { 'Content-Encoding': encoding }))).toContain(
         'compressed',
       );
@@ -291,6 +299,7 @@ describe('a response to an outbound request', () => {
     'application/json; charset=utf-8',
     'Application/JSON',
     'application/client+json',
+    'application/vnd.client-1_0.b+json',
   ])('may have the media type %s', async (type) => {
     expect((await ask(fetching(), json('{"a":1}', { 'Content-Type': type }))).value).toEqual({
       a: 1,
@@ -303,6 +312,8 @@ describe('a response to an outbound request', () => {
     'text/json',
     'application/octet-stream',
     'application/jsonp',
+    'x-application/json',
+    'application/client json',
     'image/svg+xml',
     '',
   ])('must be JSON, not %j', async (type) => {
@@ -364,6 +375,111 @@ describe('a response to an outbound request', () => {
       host: `client.example:${host.port}`,
       'user-agent': 'portico',
     });
+  });
+});
+
+describe('a document from the configuration', () => {
+  test('is read with the same checks', async () => {
+    const fetchConfigured = createFetchConfigured(OPTIONS);
+    const url = new URL(
+      host.answer('/keys', ({ headers }, response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        response.end(JSON.stringify({ accept: headers.accept }));
+      }),
+    );
+    expect(await fetchConfigured(url, 100)).toEqual({ accept: 'application/json' });
+    await expect(fetchConfigured(url, 10)).rejects.toThrow('longer than 10 bytes');
+    const elsewhere = createFetchConfigured({ ...OPTIONS, anyPort: false });
+    await expect(elsewhere(url, 100)).rejects.toThrow('a port other than 443');
+  });
+});
+
+describe('an image', () => {
+  const image = (headers: Readonly<Record<string, string>>, status = 200) => {
+    const url = new URL(
+      host.answer('/logo', (request, response) => {
+        response.writeHead(status, headers).end(request.headers.accept);
+      }),
+    );
+    const about = { limit: 100, person: crypto.randomUUID(), isKnown: false };
+    return createFetchImage(OPTIONS)(url, about);
+  };
+
+  test.each(['image/png', 'image/webp; a=b', 'IMAGE/GIF'])('may have the type %s', async (type) => {
+    const bytes = await image({ 'Content-Type': type });
+    expect(Buffer.from(bytes).toString()).toBe('image/png, image/jpeg, image/webp, image/gif');
+  });
+
+  test.each(['text/html', 'x-image/png', 'image', ''])(
+    'must not have the type %j',
+    async (type) => {
+      await expect(image({ 'Content-Type': type })).rejects.toThrow('the response is not an image');
+    },
+  );
+
+  test('must have the status 200, and must not be compressed', async () => {
+    const type = { 'Content-Type': 'image/png' };
+    await expect(image(type, 404)).rejects.toThrow('404');
+    await expect(image({ ...type, 'Content-Encoding': 'gzip' })).rejects.toThrow('compressed');
+  });
+});
+
+describe('a request with a body', () => {
+  test('is a POST, and is read by the caller', async () => {
+    const url = new URL(
+      host.answer('/hook', (request, response) => {
+        void text(request).then((body) => response.end(`${request.method} ${body}`));
+      }),
+    );
+    const requests = new GuardedRequests(OPTIONS);
+    expect(await requests.send(url, { body: 'a', headers: {} }, text)).toBe('POST a');
+    expect(await requests.send(url, { body: '', headers: {} }, text)).toBe('POST ');
+    expect(await requests.send(url, { headers: {} }, text)).toBe('GET ');
+  });
+
+  test('is not sent to a URL that is not allowed', async () => {
+    const requests = new GuardedRequests({ ...OPTIONS, anyPort: false });
+    const url = new URL(host.url('/hook'));
+    const before = host.connections();
+    await expect(requests.send(url, { body: 'a', headers: {} }, text)).rejects.toThrow('a port');
+    expect(host.connections()).toBe(before);
+  });
+
+  test('ends when its caller or its deadline says so', async () => {
+    host.answer('/hanging', () => {});
+    const url = new URL(host.url('/hanging'));
+    const [caller, deadline] = [new AbortController(), new AbortController()];
+    const requests = new GuardedRequests({ ...OPTIONS, deadline: () => deadline.signal });
+    const sent = [
+      requests.send(url, { headers: {}, signal: caller.signal }, text),
+      requests.send(url, { headers: {}, signal: new AbortController().signal }, text),
+      requests.send(url, { headers: {} }, text),
+    ].map((work) => work.catch(String));
+    caller.abort();
+    expect(await sent[0]).toContain('it took longer than five seconds');
+    deadline.abort();
+    expect(await Promise.all(sent)).toEqual(
+      Array.from({ length: 3 }, () => 'OutboundError: it took longer than five seconds'),
+    );
+    // An aborted signal ends a request before it starts.
+    const before = host.connections();
+    await expect(requests.send(url, { headers: {} }, text)).rejects.toThrow('longer than five');
+    expect(host.connections()).toBe(before);
+  });
+
+  test.each([
+    [new TypeError('secret'), 'it cannot be fetched: TypeError'],
+    [
+      Object.assign(new Error('secret'), { code: 'ECONNRESET' }),
+      'it cannot be fetched: ECONNRESET',
+    ],
+    ['secret', 'it cannot be fetched'],
+    [new DOMException('secret', 'AbortError'), 'it took longer than five seconds'],
+  ])('fails without the text of the error: %s', async (problem, message) => {
+    const requests = new GuardedRequests(OPTIONS);
+    const url = new URL(host.publish('/plain.json', {}));
+    const failing = requests.send(url, { headers: {} }, () => Promise.reject(problem as Error));
+    await expect(failing).rejects.toEqual(new OutboundError(message));
   });
 });
 

@@ -84,3 +84,63 @@ test('signed-in people and strangers have separate limits, and those of stranger
   for (let number = 200; number < 300; number += 1)
     expect(await fetch(number, false)).toBe('answered');
 });
+
+test('requests that send data have a limit for their host, apart from documents', async () => {
+  const { clock, fetch, counts } = startLimits();
+  const limits = new OutboundLimits(() => clock.now, counts);
+  const limit = { atOnce: 2, inAMinute: 3 };
+  const send = (host: string, work = async () => 'sent') =>
+    limits.withinHost(new URL(`https://${host}/`), limit, work);
+  for (let number = 1; number <= 3; number += 1) expect(await send('a.example')).toBe('sent');
+  const refused = await send('a.example').catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    name: 'OutboundError',
+    message: 'too many requests were sent to a.example within a minute, or are being sent now',
+    retryAfter: 60,
+  });
+  expect(await send('b.example')).toBe('sent');
+  expect(await fetch('ada', 'a.example')).toBe('answered');
+  clock.now += MINUTE - 1;
+  await expect(send('a.example')).rejects.toThrow('to a.example');
+  clock.now += 1;
+  const held = Promise.withResolvers<string>();
+  const running = [send('a.example', () => held.promise), send('a.example', () => held.promise)];
+  await expect(send('a.example')).rejects.toThrow('to a.example');
+  held.resolve('sent');
+  await Promise.all(running);
+  expect(await send('a.example')).toBe('sent');
+  // The minute began with the first of these three.
+  await expect(send('a.example')).rejects.toThrow('to a.example');
+});
+
+test('a minute begins again after the clock was set back', async () => {
+  const { clock, fetch } = startLimits();
+  for (let number = 1; number <= 5; number += 1) await fetch('ada', 'a.example');
+  await expect(fetch('ada', 'a.example')).rejects.toThrow('for ada of a.example');
+  clock.now -= 2 * MINUTE;
+  expect(await fetch('ada', 'a.example')).toBe('answered');
+});
+
+test('old counts are removed once a minute, and not those of this minute', async () => {
+  const { counts, clock, fetch } = startLimits();
+  await fetch('ada', 'a.example');
+  clock.now += MINUTE - 1;
+  await fetch('grace', 'b.example');
+  expect(counts.size).toBe(7);
+  clock.now += 1;
+  await fetch('linus', 'c.example');
+  // The counts of Ada and her host are gone.
+  expect(counts.size).toBe(7);
+  clock.now += MINUTE - 1;
+  await fetch('edsger', 'd.example');
+  expect(counts.size).toBe(10);
+});
+
+test('URLs that failed have separate counts', async () => {
+  const { clock, counts, fetch } = startLimits();
+  const limits = new OutboundLimits(() => clock.now, counts);
+  const url = new URL('https://a.example/');
+  const failed = { url, person: 'ada', isKnown: false, hasFailed: true };
+  for (let number = 1; number <= 5; number += 1) await fetch('ada', 'a.example');
+  expect(await limits.within(failed, async () => 'answered')).toBe('answered');
+});
