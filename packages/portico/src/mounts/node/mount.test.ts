@@ -176,14 +176,14 @@ describe('the body of a Node request', () => {
   test('is discarded up to a limit after it was cancelled', async () => {
     let pieces = 0;
     const piece = Buffer.alloc(1024 * 1024);
-    const endless = new Readable({
+    const long = new Readable({
       read() {
         pieces += 1;
-        this.push(piece);
+        this.push(pieces < 40 ? piece : null);
       },
     });
-    await request({ body: endless }).body?.cancel();
-    await until(() => endless.destroyed);
+    await request({ body: long }).body?.cancel();
+    await until(() => long.destroyed);
     expect(pieces).toBeGreaterThanOrEqual(MOST_DISCARDED / piece.byteLength);
     expect(pieces).toBeLessThan(20);
   });
