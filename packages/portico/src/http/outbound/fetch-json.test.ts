@@ -1,10 +1,18 @@
 // @engines sqlite, long: nothing is stored
 import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import {
+  createServer,
+  getDefaultAutoSelectFamily,
+  setDefaultAutoSelectFamily,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   createFetchConfigured,
   createFetchImage,
@@ -143,6 +151,20 @@ describe('an outbound request goes only to the checked address', () => {
       client_name: 'Assistant',
     });
     expect([lookUps, reached]).toEqual([1, []]);
+  });
+
+  test('the checked address is also used if Node tries only one address', async () => {
+    const before = getDefaultAutoSelectFamily();
+    setDefaultAutoSelectFamily(false);
+    try {
+      const url = host.publish('/plain.json', { client_name: 'Assistant' });
+      const resolve = async () => ['127.0.0.1', '::1'];
+      expect((await ask(fetching({ resolve }), url)).value).toMatchObject({
+        client_name: 'Assistant',
+      });
+    } finally {
+      setDefaultAutoSelectFamily(before);
+    }
   });
 
   test('a name that later resolves to a private address is refused then', async () => {
@@ -593,6 +615,26 @@ describe('the DNS lookup of an outbound request', () => {
     ).rejects.toThrow('abort');
   });
 
+  test('asks the name servers of the system, and one kind of address is enough', async () => {
+    const unknown = Object.assign(new Error('queryA ENODATA'), { code: 'ENODATA' });
+    const { signal } = new AbortController();
+    const ipv4 = vi.spyOn(Resolver.prototype, 'resolve4');
+    const ipv6 = vi.spyOn(Resolver.prototype, 'resolve6');
+    try {
+      ipv4.mockResolvedValue(['192.0.2.1'] as never);
+      ipv6.mockRejectedValue(unknown);
+      expect(await resolveByDns('client.example', signal)).toEqual(['192.0.2.1']);
+      ipv6.mockResolvedValue(['2001:db8::1'] as never);
+      expect(await resolveByDns('client.example', signal)).toEqual(['192.0.2.1', '2001:db8::1']);
+      ipv4.mockRejectedValue(unknown);
+      expect(await resolveByDns('client.example', signal)).toEqual(['2001:db8::1']);
+      ipv6.mockRejectedValue(new Error('queryAaaa ENODATA'));
+      await expect(resolveByDns('client.example', signal)).rejects.toBe(unknown);
+    } finally {
+      vi.restoreAllMocks();
+    }
+  });
+
   test('is done by the system during development, so that localhost works', async () => {
     const url = host.publish('/plain.json', {});
     expect(
@@ -697,6 +739,12 @@ describe('the limit on outbound requests', () => {
     await expect(as(fetchJson, 'grace', at(11))).resolves.toBeDefined();
     clock.advance(60);
     await ask(fetchJson, at(11));
+  });
+
+  test('does not count URLs that are not allowed', async () => {
+    const fetchJson = fetching();
+    for (let number = 1; number <= 11; number += 1)
+      expect(await refusal(fetchJson, 'http://client.example/')).toBe('it is not https');
   });
 
   // @shows AS-21.6

@@ -15,6 +15,8 @@ test.each([
   ['has a max-age of 400 digits', { 'cache-control': `max-age=${'9'.repeat(400)}` }, 86_400],
   ['has no-store', { 'cache-control': 'no-store' }, 300],
   ['has no-cache', { 'cache-control': 'no-cache, max-age=7200' }, 300],
+  ['has a max-age with a unit', { 'cache-control': 'max-age=7200s' }, 300],
+  ['has a max-age that begins with a letter', { 'cache-control': 'max-age=x7200' }, 300],
   ['has a negative max-age', { 'cache-control': 'max-age=-1' }, 300],
   [
     'has an age that is as large as its max-age',
