@@ -1,7 +1,17 @@
+import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { assistant } from './plugin.ts';
 
 const plugin = assistant();
+
+test('an assistant has two commands', async () => {
+  const program = new Command();
+  await plugin.commands?.(program, {} as never);
+  expect(program.commands.map((command) => command.name())).toEqual([
+    'assistant:setup',
+    'assistant:doctor',
+  ]);
+});
 
 describe('the settings of an assistant', () => {
   const SCOPES = {

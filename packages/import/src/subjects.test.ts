@@ -132,6 +132,33 @@ describe('an import of subjects', () => {
     });
   });
 
+  // @shows AS-41.7
+  test('records an import that stores nothing, but only if it reaches its end', async () => {
+    const [early, late] = [record(), record()];
+    const importing = () => {
+      let isFirst = true;
+      const isKnown = async () => {
+        if (isFirst) await give([{ ...early, sub: `auth|${crypto.randomUUID()}` }]);
+        isFirst = false;
+        servers.events.splice(0);
+        return true;
+      };
+      return servers.serverWith({ isKnown }).importing;
+    };
+    expect(await importing().subjects([early])).toMatchObject({ written: true });
+    expect(servers.events.splice(0)).toStrictEqual([withEvent(0)]);
+    early.id = record().id;
+    early.sub = record().sub;
+    let calls = 0;
+    const report = () => {
+      calls += 1;
+      if (calls === 3) throw new Error('the report failed');
+    };
+    const interrupted = importing().subjects([early, late], { report });
+    await expect(interrupted).rejects.toThrow('the report failed');
+    expect(servers.events).toEqual([]);
+  });
+
   test('fails with the error of the host if an account cannot be loaded', async () => {
     const isKnown = async () => {
       throw new Error('the accounts are gone');

@@ -105,7 +105,8 @@ describe('a message', () => {
     expect(arabic.t('applications.back', { server: 'Portal (1)' })).toContain(
       '\u2068Portal (1)\u2069',
     );
-    expect(t('applications.back', { server: 'Portal (1)' })).toBe('Back to Portal (1)');
+    for (const english of [ENGLISH_WORDS, createWords('en', [])])
+      expect(english.t('applications.back', { server: 'Portal (1)' })).toBe('Back to Portal (1)');
     expect(arabic.t('applications.back', { server: 7 })).not.toContain('\u2068');
   });
 });

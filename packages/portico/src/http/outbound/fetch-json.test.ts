@@ -288,6 +288,17 @@ describe('a response to an outbound request', () => {
     await closed;
   });
 
+  test('with another status is not read, and the connection is closed', async () => {
+    const closed = new Promise<void>((resolve) => {
+      host.answer('/failing', (_, response) => {
+        response.on('close', resolve).writeHead(500, { 'Content-Type': 'application/json' });
+        response.write('[');
+      });
+    });
+    expect(await refusal(fetching(), host.url('/failing'))).toContain('500');
+    await closed;
+  });
+
   // @shows AS-21.6
   test.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, identity'])(
     'must not be compressed (%s)',

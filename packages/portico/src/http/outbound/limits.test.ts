@@ -144,3 +144,16 @@ test('URLs that failed have separate counts', async () => {
   for (let number = 1; number <= 5; number += 1) await fetch('ada', 'a.example');
   expect(await limits.within(failed, async () => 'answered')).toBe('answered');
 });
+
+test('a count that is older than a minute begins again', async () => {
+  const { clock, fetch } = startLimits();
+  await fetch('ada', 'a.example');
+  clock.now += MINUTE - 1;
+  await fetch('grace', 'b.example');
+  clock.now += 1;
+  // This removes the counts of Ada, but not those of Grace.
+  await fetch('linus', 'c.example');
+  clock.now += MINUTE - 1;
+  for (let number = 1; number <= 5; number += 1) await fetch('grace', 'b.example');
+  await expect(fetch('grace', 'b.example')).rejects.toThrow('for grace of b.example');
+});
