@@ -295,7 +295,8 @@ describe('a response to an outbound request', () => {
         response.write('[');
       });
     });
-    expect(await refusal(fetching(), host.url('/failing'))).toContain('500');
+    const deadline = () => new AbortController().signal;
+    expect(await refusal(fetching({ deadline }), host.url('/failing'))).toContain('500');
     await closed;
   });
 
