@@ -454,6 +454,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: ['packages/resource-server/src/{causes,guards,introspection,refusals,server}.ts'],
     tests: [
       'packages/resource-server/src/causes.test.ts',
+      'packages/resource-server/src/guards.test.ts',
       'test/resource-server.test.ts',
       'test/resource-server-dpop.test.ts',
       'test/exposed-headers.test.ts',
