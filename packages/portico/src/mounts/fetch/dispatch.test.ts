@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MountedEndpoints, type Mountable } from './dispatch.ts';
+import { createHandler } from './index.ts';
 
 interface Line {
   readonly level: string;
@@ -118,4 +119,11 @@ describe('the warning about a prefix', () => {
     expect(mounted.dispatch('GET', '/')).toBeNull();
     expect(told).toEqual(['one', 'two']);
   });
+});
+
+test('a response to HEAD has the status and headers of GET, also if GET has no body', async () => {
+  const handle = async () => new Response(null, { status: 204, headers: { ETag: '"a"' } });
+  const answer = createHandler({ endpoints: [endpoint('empty', '/empty', ['GET'], { handle })] });
+  const found = await answer(new Request('https://app.example/empty', { method: 'HEAD' }));
+  expect([found?.status, found?.headers.get('ETag'), found?.body]).toEqual([204, '"a"', null]);
 });

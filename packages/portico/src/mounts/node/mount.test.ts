@@ -1,11 +1,12 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { BodyTakenError, MOST_DISCARDED } from '../../http/body.ts';
 import { readRequestLine } from '../../http/request-line.ts';
-import { headersOnly, incomingOf, requestFrom } from './mount.ts';
+import { getRequestId } from '../../http/request-id.ts';
+import { headersOnly, incomingOf, requestFrom, send } from './mount.ts';
 
 const ORIGIN = 'https://app.example';
 
@@ -196,6 +197,74 @@ describe('the body of a Node request', () => {
     await until(() => body.readableEnded);
     expect(body.destroyed).toBe(true);
   });
+
+  test('is not discarded if the response was not sent', async () => {
+    const body = Readable.from(['a', 'b']);
+    const outgoing = response({ writableFinished: false });
+    requestFrom({ incoming: message({ body }), outgoing, target: '/', parsed: undefined }, ORIGIN);
+    outgoing.emit('close');
+    await until(() => body.readableEnded);
+    expect(body.readableEnded).toBe(false);
+  });
+});
+
+describe('a response through Node', () => {
+  /** Sends a response, and returns what Node's response received. */
+  async function sent(answer: Response, head: boolean) {
+    const chunks: string[] = [];
+    const ends: unknown[][] = [];
+    const outgoing = new Writable({
+      write(chunk: Buffer, _, done) {
+        chunks.push(chunk.toString());
+        done();
+      },
+    }).on('error', () => {});
+    const end = outgoing.end.bind(outgoing) as (...given: unknown[]) => Writable;
+    Object.assign(outgoing, {
+      hasHeader: () => false,
+      setHeader() {},
+      appendHeader() {},
+      end(...given: unknown[]) {
+        ends.push(given);
+        return end(...given);
+      },
+    });
+    await send(answer, outgoing as unknown as ServerResponse, head);
+    return { chunks, ends, outgoing };
+  }
+
+  test('ends without a body if there is none, and for HEAD', async () => {
+    expect((await sent(new Response(null, { status: 204 }), false)).ends).toEqual([[]]);
+    const cancelled: unknown[] = [];
+    const body = new ReadableStream({ cancel: (reason) => void cancelled.push(reason) });
+    expect((await sent(new Response(body), true)).ends).toEqual([[]]);
+    expect(cancelled).toHaveLength(1);
+  });
+
+  test('is sent in one piece if it is short', async () => {
+    const { chunks, ends } = await sent(new Response('text'), false);
+    expect([chunks, ends.length]).toEqual([['text'], 1]);
+  });
+
+  test('closes the connection if its stream breaks off', async () => {
+    let pulls = 0;
+    const body = new ReadableStream({
+      async pull(controller) {
+        await turn();
+        pulls += 1;
+        if (pulls < 3) controller.enqueue(Buffer.from('piece'));
+        else controller.error(new Error('broken'));
+      },
+    });
+    const answer = new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
+    const { chunks, outgoing } = await sent(answer, false);
+    await until(() => outgoing.destroyed);
+    expect([chunks[0], outgoing.destroyed]).toEqual(['piece', true]);
+  });
+});
+
+test('a request has the id from its header', () => {
+  expect(getRequestId(request({ headers: { 'x-request-id': 'own-id' } }))).toBe('own-id');
 });
 
 describe('a request with only headers', () => {
