@@ -4,6 +4,12 @@ import { assistant } from './plugin.ts';
 
 const plugin = assistant();
 
+/** Returns the settings that the plugin takes from these variables. */
+function defaultsIn(env: Readonly<Record<string, string>>) {
+  const { defaults } = plugin;
+  return typeof defaults === 'function' ? defaults(env) : defaults;
+}
+
 test('an assistant has two commands', async () => {
   const program = new Command();
   await plugin.commands?.(program, {} as never);
@@ -25,7 +31,7 @@ describe('the settings of an assistant', () => {
       ASSISTANT_NAME: 'Kitchen',
       ASSISTANT_MCP_RESOURCE: 'https://app.example/mcp',
     };
-    expect(plugin.defaults?.(env)).toEqual({
+    expect(defaultsIn(env)).toEqual({
       public_url: 'https://app.example',
       oauth_server: { name: 'Kitchen', audience: 'https://app.example/mcp', scopes: SCOPES },
       mcp: { name: 'Kitchen', resource: 'https://app.example/mcp' },
@@ -40,7 +46,7 @@ describe('the settings of an assistant', () => {
   test.each([{}, { ASSISTANT_NAME: '', ASSISTANT_MCP_RESOURCE: '' }])(
     'are missing without a variable, and with an empty one: %j',
     (env) => {
-      expect(plugin.defaults?.(env)).toEqual({
+      expect(defaultsIn(env)).toEqual({
         public_url: undefined,
         oauth_server: { name: undefined, audience: undefined, scopes: SCOPES },
         mcp: { name: undefined, resource: undefined },

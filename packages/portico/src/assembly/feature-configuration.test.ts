@@ -66,7 +66,7 @@ describe('the tables of applied migrations', () => {
         for (const row of rows)
           await schema.execute(`CREATE TABLE of_${JSON.stringify(row).length} (id TEXT)`);
       }
-      await schema.change(`CREATE TABLE ${name}_more (id ${schema.types.id})`);
+      await schema.change(`CREATE TABLE ${name}_more (id ${schema.types.identifier})`);
     },
   });
   const MIGRATIONS = [

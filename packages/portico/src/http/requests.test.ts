@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log, LogContext } from '@portico/sql';
+import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { madeOfText, readBodyText } from './body-text.ts';
@@ -25,7 +26,9 @@ type Chunks = readonly (string | Uint8Array)[];
 
 function sent(body: Chunks | string | null, declared?: string): Request {
   const stream =
-    typeof body === 'string' || body === null ? body : ReadableStream.from(body.map(toBytes));
+    typeof body === 'string' || body === null
+      ? body
+      : (Readable.toWeb(Readable.from(body.map(toBytes))) as ReadableStream);
   return new Request('https://app.example/', {
     method: 'POST',
     body: stream,

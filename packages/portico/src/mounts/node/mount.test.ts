@@ -263,6 +263,13 @@ describe('a response through Node', () => {
   });
 });
 
+test('all requests from one message have the same id', () => {
+  const incoming = message();
+  const [one, other] = [headersOnly(incoming, ORIGIN), headersOnly(incoming, ORIGIN)];
+  expect(getRequestId(one)).toBe(getRequestId(other));
+  expect(getRequestId(one)).not.toBe(getRequestId(headersOnly(message(), ORIGIN)));
+});
+
 test('a request has the id from its header', () => {
   expect(getRequestId(request({ headers: { 'x-request-id': 'own-id' } }))).toBe('own-id');
 });
