@@ -233,7 +233,7 @@ describe('a response through Node', () => {
     return { chunks, ends, outgoing };
   }
 
-  test('ends without a body if there is none, and for HEAD', async () => {
+  test('ends without a body if the response has no body, and for HEAD', async () => {
     expect((await sent(new Response(null, { status: 204 }), false)).ends).toEqual([[]]);
     const cancelled: unknown[] = [];
     const body = new ReadableStream({ cancel: (reason) => void cancelled.push(reason) });
