@@ -333,6 +333,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'packages/portico/src/authorization/request.test.ts',
+      'packages/portico/src/authorization/page-data.test.ts',
       'test/open-questions.test.ts',
       'test/waiting-cookies.test.ts',
       'test/authorization-request.test.ts',
@@ -349,6 +350,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/fapi2.test.ts',
       'test/applications.test.ts',
       'test/waiting-requests.test.ts',
+      'test/reauthentication-hosts.test.ts',
       'test/reauthentication.test.ts',
       'test/remember-consent.test.ts',
       'test/optional-scopes.test.ts',
@@ -402,6 +404,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/authorization-request.test.ts',
       'packages/portico/src/features/form-post/mode.test.ts',
       'test/form-post.test.ts',
+      'test/optional-scopes.test.ts',
+      'test/reauthentication.test.ts',
     ],
   },
   admission: {

@@ -2,11 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { page } from '../../pages/words.ts';
 import { Speaking } from '../../pages/speaking.ts';
+import type { OAuthServerConfig } from '../../config.ts';
+import type { Server } from '../../server.ts';
+import { formPost } from './index.ts';
 import { FormPostMode } from './mode.ts';
 
-const mode = new FormPostMode(
-  new Speaking({ languages: false, own: {}, folder: null, catalogs: {} }),
-);
+const speaking = new Speaking({ languages: false, own: {}, folder: null, catalogs: {} });
+const words = await speaking.of(new Request('https://portal.example/'));
+const mode = new FormPostMode(speaking);
 const problemOf = (redirectUri: string, state: string | null = null) =>
   mode.problem({ redirectUri, state });
 
@@ -118,7 +121,22 @@ test('a form_post page that asks for confirmation has no script, and its policy 
   const question = { text: page('error.not_clear'), status: 400, action: '<i>Go</i>' };
   const reply = await sent({ parameters: { error: 'access_denied' }, question });
   expect(reply.status).toBe(400);
+  expect(reply.body).toContain(`<h1>${words.t('error.not_clear.title')}</h1>`);
+  expect(reply.body).toContain(`<p>${words.t('error.not_clear.message')}</p>`);
   expect(reply.body).not.toContain('<script');
   expect(reply.body).toContain('&lt;i&gt;Go&lt;/i&gt;</button>');
   expect(reply.headers['Content-Security-Policy']).not.toContain('script');
+});
+
+// @shows AS-2.30
+test.each([
+  [undefined, []],
+  [false, []],
+  [true, ['form_post']],
+])('with form_post: %s the server has these further response modes: %j', (isOn, names) => {
+  const started = formPost.start?.(
+    { speaking } as Server,
+    { form_post: isOn } as OAuthServerConfig,
+  );
+  expect((started?.responseModes ?? []).map(({ name }) => name)).toEqual(names);
 });

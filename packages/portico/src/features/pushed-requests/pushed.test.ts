@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { AuthorizationPageError, NotNowError } from '../../errors.ts';
 import { createParameters } from '../../parameters.ts';
+import type { OAuthServerConfig } from '../../config.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
+import { NO_DEMANDS } from '../../store/client-demands.ts';
+import { pushedRequests } from './index.ts';
 import { PushedRequests } from './pushed.ts';
 import type { WaitingRequestRecords } from '../../store/sql/waiting-requests.ts';
 
@@ -203,3 +206,37 @@ describe('the request_uri of a pushed request', () => {
     );
   });
 });
+
+// @shows AS-25.1
+test.each([
+  [undefined, false, false, undefined],
+  ['off', false, false, undefined],
+  [
+    'accept',
+    true,
+    false,
+    { pushed_authorization_request_endpoint: 'https://as.example/oauth/par' },
+  ],
+  [
+    'require',
+    true,
+    true,
+    {
+      pushed_authorization_request_endpoint: 'https://as.example/oauth/par',
+      require_pushed_authorization_requests: true,
+    },
+  ],
+] as const)(
+  'with pushed_authorization_requests: %s the server stores, demands and announces them',
+  (mode, isOn, isRequired, metadata) => {
+    const config = { pushed_authorization_requests: mode } as OAuthServerConfig;
+    expect(pushedRequests.clientDemands?.map((demand) => demand.meets(config))).toEqual([isOn]);
+    const started = pushedRequests.start?.({ issuer: 'https://as.example' } as Server, config);
+    expect(started?.directRequests instanceof PushedRequests).toBe(isOn);
+    expect(started?.handlers === undefined).toBe(!isOn);
+    expect(started?.metadata).toEqual(metadata);
+    const refuses = (demands: Partial<typeof NO_DEMANDS>) =>
+      started?.indirectRefusal?.({ ...NO_DEMANDS, ...demands }) instanceof Error;
+    expect([refuses({}), refuses({ pushesRequests: true })]).toEqual([isRequired, true]);
+  },
+);
