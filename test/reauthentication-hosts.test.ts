@@ -302,10 +302,12 @@ describe('authenticatedAt()', () => {
     ['must return a valid Date as at', { at: new Date(Number.NaN) }],
     ['must return a valid Date as at', { at: 1_800_000_000_000 }],
     ['must return a valid Date as at', {}],
+    ['must return a valid Date as at', { at: new Date(-1) }],
     ['must return a string as acr', { at: new Date(0), acr: '' }],
     ['must return a string as acr', { at: new Date(0), acr: 1 }],
     ['must return a list of strings as amr', { at: new Date(0), amr: 'pwd' }],
     ['must return a list of strings as amr', { at: new Date(0), amr: ['\ud800'] }],
+    ['must return a list of strings as amr', { at: new Date(0), amr: ['pwd', ''] }],
   ])(
     'that returns an invalid value causes an error, and no consent screen: %s, not %j',
     async (problem, given) => {
@@ -331,11 +333,19 @@ describe('authenticatedAt()', () => {
   // @shows AS-44.3
   test('that returns a time in the future proves nothing; clocks may differ by a minute', async () => {
     answer = () => ago(-60_001);
-    const left = await ask({ max_age: '60' });
-    expect(errorOf(await comeBack(left))).toBe('login_required');
-    expect(logged).toContain(
+    const warnings: unknown[] = [];
+    const warning: Log['warning'] = (...line) => void warnings.push(line);
+    const by = serverWith({
+      authenticatedAt,
+      reauthenticateUrl: '/again',
+      log: { ...log, warning },
+    });
+    const left = await ask({ max_age: '60' }, by);
+    expect(errorOf(await comeBack(left, by))).toBe('login_required');
+    expect(warnings).toContainEqual([
       'Host.authenticatedAt returned a time in the future: {at}. Portico ignores this time',
-    );
+      expect.objectContaining({ at: ago(-60_001).at.toISOString() }),
+    ]);
     answer = () => ago(-60_000);
     const tokens = await tokensFrom(await ask({ max_age: '60', scope: 'openid' }));
     expect(decodeJwt(tokens.id_token)['auth_time']).toBe(Math.floor(clock.now() / 1000));
