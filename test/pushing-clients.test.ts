@@ -76,6 +76,17 @@ test('a client without a metadata document is looked up, and nothing is fetched'
   expect([await pushedBy(OWN.id), await pushedBy('another'), asked]).toEqual([OWN, null, []]);
 });
 
+test('without metadata documents, every client is looked up', async () => {
+  const clients = { find: async (id: string) => (id === OWN.id ? OWN : null) };
+  const parts = { clients, clientSource: null } as unknown as Parts;
+  const find = pushingClients({} as Server, parts);
+  const form = createParameters(new URLSearchParams());
+  expect([await find(OWN.id, REQUEST, form), await find(DOCUMENT, REQUEST, form)]).toEqual([
+    OWN,
+    null,
+  ]);
+});
+
 test.each([
   ['203.0.113.7', '203.0.113.7'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],

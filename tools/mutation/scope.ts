@@ -386,6 +386,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/authorization/cookie-keys.test.ts',
       'packages/portico/src/authorization/sealing.test.ts',
       'packages/portico/src/authorization/browsers.test.ts',
+      'packages/portico/src/endpoints/authorize-replies.test.ts',
       'packages/portico/src/endpoints/round-trip.test.ts',
       'packages/portico/src/parameters.test.ts',
       'test/authorization-endpoint.test.ts',

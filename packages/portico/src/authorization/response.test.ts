@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { OAuthError } from '../errors.ts';
 import { redirectWith } from '../clients/redirect-uris.ts';
+import { createParameters } from '../parameters.ts';
+import { ResponseModes } from './response-modes.ts';
 import { responseParameters, type AuthorizationResponse } from './response.ts';
 
 const ISSUER = 'https://portal.example';
@@ -28,4 +30,16 @@ test('an authorization response has no state if the request had none', () => {
     'https://client.example/callback?error=access_denied&error_description=The+person+said+no.' +
       '&iss=https%3A%2F%2Fportal.example',
   );
+});
+
+test('a response mode without limits sends every response and every error', () => {
+  const mode = { name: 'fragment' };
+  const modes = new ResponseModes([mode]);
+  const asked = { responseMode: 'fragment' };
+  const parameters = createParameters(new URLSearchParams({ response_mode: 'fragment' }));
+  const returns = { redirectUri, state: null };
+  expect(modes.names).toEqual(['query', 'fragment']);
+  expect(modes.require(parameters, returns)).toEqual(asked);
+  expect(modes.forError(parameters, returns)).toEqual(asked);
+  expect([modes.of(asked), modes.of({})]).toEqual([mode, null]);
 });
