@@ -334,6 +334,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'packages/portico/src/authorization/request.test.ts',
       'packages/portico/src/authorization/page-data.test.ts',
+      'packages/portico/src/authorization/grantable-scopes.test.ts',
       'test/open-questions.test.ts',
       'test/waiting-cookies.test.ts',
       'test/authorization-request.test.ts',
