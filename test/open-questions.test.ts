@@ -6,10 +6,12 @@ import path from 'node:path';
 import { createHandler } from 'portico/fetch';
 import {
   createAuthorizationServer,
+  defineFeature,
   migrate,
   oauthServerConfiguration,
   oauthServerMigrations,
   type AuditEvent,
+  type Feature,
   type Host,
   type LogContext,
   type OutboundOptions,
@@ -108,6 +110,7 @@ function start(
   more: Readonly<Record<string, unknown>> = {},
   hosts: Partial<Host<Browser>> = {},
   outbound: OutboundOptions | null = null,
+  features: readonly Feature[] = [],
 ) {
   const config = oauthServerConfiguration.parse({
     name: 'Host',
@@ -125,6 +128,7 @@ function start(
     host,
     database,
     clock: now,
+    features,
     ...(outbound === null ? {} : { outbound, showsDetails: true }),
   });
   const handle = createHandler<Browser>(server);
@@ -201,6 +205,16 @@ function start(
     reload,
     exchange,
   };
+}
+
+/** Starts a server with a feature that receives the answers: what was allowed, and refused. */
+function startListening() {
+  const told: unknown[] = [];
+  const listening = defineFeature({
+    name: 'listening',
+    start: () => ({ consentAnswered: async (_, ...answer) => void told.push(answer) }),
+  });
+  return { server: start({}, {}, null, [listening]), told };
 }
 
 /** Changes the row of a client. */
@@ -654,6 +668,40 @@ describe('a person', () => {
       reasons: ['the consent request is unknown, or expired long ago'],
       warnings: [],
     });
+  });
+
+  test('who is erased while they answer leaves nothing, and no feature learns an answer', async () => {
+    const { server, told } = startListening();
+    const eve = browserOf('eve');
+    const clientId = await server.newClient();
+    const question = await server.ask(eve, clientId);
+    events = [];
+    meanwhile = () => server.access.erasePerson({ provider: 'staff', id: 'eve' });
+    expect(await refusalOf(() => server.answer(eve, question))).toMatchObject(UNANSWERABLE);
+    const { rows } = await database.execute("SELECT 1 FROM oauth_subjects WHERE user_id = 'eve'");
+    expect([rows, told]).toEqual([[], []]);
+    expect(events.filter(({ type }) => type.startsWith('consent'))).toEqual([]);
+  });
+
+  test('who answers is told to features: what they allowed, and what they refused', async () => {
+    const { server, told } = startListening();
+    const ada = browserOf('ada');
+    const clientId = await server.newClient();
+    const toldBy = async (decision: string, lacks: readonly string[]) => {
+      const question = await server.ask(ada, clientId);
+      told.length = 0;
+      for (const permission of lacks) lost.add(permission);
+      await server.answer(ada, question, decision);
+      lost.clear();
+      return told;
+    };
+    const [read, write] = ['notes:read', 'notes:write'];
+    expect(await toldBy('allow', [])).toEqual([[[read, write], []]]);
+    expect(await toldBy('deny', [])).toEqual([[[], [read, write]]]);
+    // The person did not refuse what they lack.
+    expect(await toldBy('allow', [write])).toEqual([[[read], []]]);
+    expect(await toldBy('allow', [read, write])).toEqual([[[], []]]);
+    expect(await toldBy('deny', [write])).toEqual([[[], [read, write]]]);
   });
 
   test('sees in a custom view the redirect host of an unverified client, not the name it chose', async () => {
