@@ -383,6 +383,9 @@ test('an open form_post request cannot be answered after the feature is switched
   expect([page.status, page.headers.get('location')]).toEqual([400, null]);
   expect(await page.text()).not.toContain('client.example');
   expect(await logOf(off)).toContain('this server no longer supports the response_mode form_post');
+  // Nothing was recorded: the person can still deny it here.
+  const denied = await visitor.submit(consent, { decision: 'deny' });
+  expect(formOf(await denied.text()).fields).toMatchObject({ error: 'access_denied' });
 });
 
 // @shows AS-7.20
