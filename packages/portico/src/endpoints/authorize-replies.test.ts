@@ -52,3 +52,7 @@ test('the profile of the client decides the status of a redirect', () => {
   const client = storedClient('app', 0);
   expect([replies.redirectStatus(client), replies.redirectStatus(null)]).toEqual([302, 303]);
 });
+
+test('the texts of a reply are in the language of the person', async () => {
+  expect(await replies.words(request)).toMatchObject({ locale: 'en' });
+});
