@@ -15,13 +15,13 @@ const server = {
   host: { render: async (view: string, data: object) => JSON.stringify({ view, ...data }) },
 } as unknown as Server;
 const additions = { responseModes: new ResponseModes([]) } as unknown as SendingAdditions;
-const replies = new AuthorizeReplies(server, additions);
+const create = () => new AuthorizeReplies(server, additions);
 const request = new Request('https://portal.example/oauth/authorize');
 
 function refuse(registeredBy: RegisteredBy, redirectUri = 'https://client.example/callback') {
   const client = storedClient('app', 0, { registeredBy });
   const error = new OAuthError('invalid_scope', 'No such scope.');
-  return replies.response(request, { redirectUri, state: 's', result: { error }, client });
+  return create().response(request, { redirectUri, state: 's', result: { error }, client });
 }
 
 const BACK =
@@ -50,9 +50,10 @@ test('an error for a verified client, or for a program of the person, is a redir
 
 test('the profile of the client decides the status of a redirect', () => {
   const client = storedClient('app', 0);
+  const replies = create();
   expect([replies.redirectStatus(client), replies.redirectStatus(null)]).toEqual([302, 303]);
 });
 
 test('the texts of a reply are in the language of the person', async () => {
-  expect(await replies.words(request)).toMatchObject({ locale: 'en' });
+  expect(await create().words(request)).toMatchObject({ locale: 'en' });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AuthorizationPageError, NotNowError } from '../../errors.ts';
 import { createParameters } from '../../parameters.ts';
 import type { OAuthServerConfig } from '../../config.ts';
+import type { Parts } from '../../feature.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 import { NO_DEMANDS } from '../../store/client-demands.ts';
@@ -240,3 +241,24 @@ test.each([
     expect([refuses({}), refuses({ pushesRequests: true })]).toEqual([isRequired, true]);
   },
 );
+
+// @shows AS-24.5
+test('a proof at the endpoint must name its URL', async () => {
+  const urls: string[] = [];
+  const binding = {
+    prove: async (_: Request, url: string) => {
+      urls.push(url);
+      throw new Error('no proof');
+    },
+  };
+  const parts = { binding, authenticating: () => null } as unknown as Parts;
+  const server = { issuer: 'https://as.example' } as Server;
+  const config = { pushed_authorization_requests: 'accept' } as OAuthServerConfig;
+  const handlers = pushedRequests.start?.(server, config).handlers?.(parts);
+  const request = new Request('https://elsewhere.example/', {
+    method: 'POST',
+    body: new URLSearchParams({ client_id: 'app' }),
+  });
+  await expect(handlers?.['oauth_server_par']?.(request)).rejects.toThrow('no proof');
+  expect(urls).toEqual(['https://as.example/oauth/par']);
+});
