@@ -17,6 +17,8 @@ import {
   type OpenedDatabase,
 } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findAuthentication } from '../packages/portico/src/authorization/authentication.ts';
+import type { Server } from '../packages/portico/src/server.ts';
 import { createClock } from './support/clock.ts';
 import { createHostLog } from './support/host-log.ts';
 import { codeRequest, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
@@ -289,6 +291,11 @@ describe('Host.reauthenticateUrl', () => {
 });
 
 describe('authenticatedAt()', () => {
+  test('that is missing says nothing about the authentication', async () => {
+    const lacking = { host: base, clock: clock.now } as unknown as Server;
+    expect(await findAuthentication(lacking, new Request(ISSUER))).toBeNull();
+  });
+
   // @shows AS-44.3
   test('that returns nothing causes no loop, and adds nothing to tokens', async () => {
     const left = await ask({ max_age: '60' });

@@ -224,7 +224,11 @@ describe('the scopes that a person is asked for', () => {
 
 describe('the choices on the consent page', () => {
   const isOptional = (name: string) => name === 'write';
-  const choicesOf = (add: readonly string[], wanted: readonly string[], key = binding) =>
+  const choicesOf = (
+    add: readonly string[],
+    wanted: readonly string[],
+    key: KeyBinding | null = binding,
+  ) =>
     choicesFor(
       { isOptional, added: add },
       requestFor(['read']),
@@ -240,6 +244,10 @@ describe('the choices on the consent page', () => {
     });
     expect(choicesOf(['write'], ['read'])).toEqual({ optional: [], added: ['write'] });
     expect(choicesOf(['profile'], ['read'])).toBeUndefined();
+    expect(choicesOf(['bound'], ['read', 'write'], null)).toEqual({
+      optional: ['write'],
+      added: ['bound'],
+    });
     const none = choicesFor(null, requestFor([]), clientWith(['write']), ['write'], null);
     expect(none).toBeUndefined();
   });

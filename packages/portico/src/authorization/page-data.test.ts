@@ -75,8 +75,10 @@ test('a scope is shown with its texts, and with a field only if the person can c
   const choosable = ['notes:write'];
   const [read, write] = shownScopes(['notes:read', ...choosable], catalog, words, choosable);
   expect([read?.field, write?.field]).toEqual([undefined, 'scope.notes:write']);
-  const [group] = shownGroups(choosable, { catalog, headings: [] }, words, choosable);
-  expect(group?.scopes).toEqual([write]);
+  const headings = [{ group: 'none', title: 'consent.scopes', holds: () => false }] as const;
+  expect(shownGroups(choosable, { catalog, headings }, words, choosable)).toEqual([
+    { group: 'other', title: 'It will be able to', scopes: [write] },
+  ]);
 });
 
 test('only the website and logo of a verified client are shown', () => {

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { AuthorizationPageError } from '../errors.ts';
+import { describe, expect, test } from 'vitest';
+import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import { createParameters } from '../parameters.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import { DroppedScopes } from '../tokens/dropped-scopes.ts';
@@ -11,6 +11,8 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { mayRedirectWith } from '../clients/redirect-uris.ts';
 import { storedClient } from '../../../../test/support/stored-client.ts';
+import type { AuthorizationAdditions } from './additions.ts';
+import { furtherParameters, isCheck, runChecks } from './checks.ts';
 import { RequestChecks } from './request.ts';
 import { ResponseModes } from './response-modes.ts';
 
@@ -134,4 +136,70 @@ test('a server error in the checks of a request is not reported to the client', 
   for (const [name, value] of right) if (value !== undefined) sent.append(name, value);
   const failing = () => Promise.reject(new Error('The disk is gone'));
   await expect(check(sent, ['authorization_code'], failing)).rejects.toThrow('The disk is gone');
+});
+
+describe('the checks of a request', () => {
+  const KEY = 'k'.repeat(43);
+  const RIGHT = {
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    code_challenge: 'c'.repeat(43),
+    scope: 'notes:read',
+    dpop_jkt: KEY,
+  };
+  const refusal = new OAuthError('invalid_request', 'Push it.');
+  const binding = { parameter: 'dpop_jkt' };
+
+  function run(
+    more: object = {},
+    { direct = false, sent = {} }: { readonly direct?: boolean; readonly sent?: object } = {},
+  ) {
+    const resources = new Resources('https://api.example/', CATALOG, []);
+    const additions = {
+      indirectRefusals: [],
+      droppedScopes: new DroppedScopes({ scopes: CATALOG, resources, admitsUnverified: false }, []),
+      responseModes: new ResponseModes([]),
+      binding: null,
+      reading: { checks: {}, parameters: ['kept'] },
+      ...more,
+    } as unknown as AuthorizationAdditions;
+    const parameters = createParameters(new URLSearchParams({ ...RIGHT, ...sent }));
+    const client = { ...CLIENT, grants: ['authorization_code'] } as const;
+    const returns = { redirectUri: 'https://app.example/callback', state: null };
+    const server = { resources } as unknown as Server;
+    return runChecks({ parameters, client, returns, direct }, { server, additions });
+  }
+  const FOUND = {
+    codeChallenge: 'c'.repeat(43),
+    thumbprint: null,
+    audience: 'https://api.example/',
+    scopes: ['notes:read'],
+  };
+
+  test('find the key that the request names only if codes can be bound to keys', async () => {
+    expect(await run()).toEqual(FOUND);
+    expect(await run({ binding })).toEqual({ ...FOUND, thumbprint: KEY });
+    await expect(run({ binding }, { sent: { dpop_jkt: 'short' } })).rejects.toThrow('dpop_jkt');
+    expect(await run({}, { sent: { dpop_jkt: 'short' } })).toEqual(FOUND);
+  });
+
+  test('refuse a request through the browser that the client had to send directly', async () => {
+    const indirectRefusals = [() => refusal];
+    await expect(run({ indirectRefusals })).rejects.toBe(refusal);
+    expect(await run({ indirectRefusals }, { direct: true })).toEqual(FOUND);
+    expect(await run({ indirectRefusals: [() => null] })).toEqual(FOUND);
+  });
+
+  test('can be replaced by name, and know the parameters of features', async () => {
+    expect([isCheck('scope'), isCheck('nothing')]).toEqual([true, false]);
+    const checks = { prompt_none: () => ({ silent: true as const }) };
+    const reading = { checks, parameters: ['kept'] };
+    expect(await run({ reading }, { sent: { prompt: 'none' } })).toEqual({
+      ...FOUND,
+      silent: true,
+    });
+    const further = (by: object | null) =>
+      furtherParameters({ binding: by, reading } as unknown as AuthorizationAdditions);
+    expect([further(null), further(binding)]).toEqual([['kept'], ['dpop_jkt', 'kept']]);
+  });
 });
