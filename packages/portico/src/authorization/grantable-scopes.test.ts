@@ -10,7 +10,10 @@ import type { KeyBinding } from '../tokens/key-binding.ts';
 import { Resources } from '../tokens/resource-indicators.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { storedClient } from '../../../../test/support/stored-client.ts';
+import { formToken } from '../host/form-token.ts';
+import type { Visitor } from '../host/accounts.ts';
 import type { AuthorizationAdditions } from './additions.ts';
+import { askConsent, isConsentToken } from './consent-question.ts';
 import { grantableScopes } from './checks.ts';
 import { getIndirectRefusal } from './direct-requests.ts';
 import { GrantableScopes, isPartHeld, registeredScopes } from './grantable-scopes.ts';
@@ -27,7 +30,7 @@ const catalog = createScopeCatalog({ read: 'Read', write: 'Write', bound: 'Pay' 
 const AUDIENCE = 'https://api.example/';
 const OTHER = 'https://other.example/';
 const several = new Resources(AUDIENCE, catalog, [
-  { resource: AUDIENCE, scopes: ['read'], label: null, metadataUrl: null, challenge: false },
+  { resource: AUDIENCE, scopes: ['read'], label: 'The API', metadataUrl: null, challenge: false },
 ]);
 const person = { provider: 'staff', id: '7' };
 const clientWith = (scopes: readonly string[], more: Partial<Client> = {}) =>
@@ -298,4 +301,39 @@ test('a page refuses a request with an access token, also under the scheme of bo
     expect(refused).toThrow(new OAuthError('invalid_request', 'The page takes no access token.'));
   for (const taken of [refuse('DPoP x', null), refuse('Basic x', binding), refuse(null, binding)])
     expect(taken).not.toThrow();
+});
+
+describe('the question on the consent page', () => {
+  const visitor = { user: { reference: person }, browserSecret: 'the secret' } as Visitor;
+  const ask = (resources: Resources, id: string) =>
+    askConsent(
+      { resources } as unknown as Server,
+      { ...requestFor(['read', 'write']), redirectUri: 'https://client.example/cb' },
+      id,
+      clientWith([]),
+      visitor,
+      { scopes: ['read', 'write'], before: ['write', 'bound'] },
+    );
+
+  test('has the label of the resource, and the scopes that were allowed before', () => {
+    expect(ask(several, 'id')).toMatchObject({
+      requestId: 'id',
+      client: clientWith([]),
+      user: visitor.user,
+      scopes: ['read', 'write'],
+      grantedBefore: ['write'],
+      resource: 'The API',
+      redirectUri: 'https://client.example/cb',
+    });
+    expect(ask(new Resources(AUDIENCE, catalog, []), 'id').resource).toBeNull();
+  });
+
+  test('has a token that only its answer can send, in this browser, in every release', () => {
+    const { csrfToken } = ask(several, 'id');
+    expect(csrfToken).toBe(formToken(visitor, 'oauth/consent', 'id'));
+    expect(isConsentToken(csrfToken, 'id', visitor)).toBe(true);
+    expect(isConsentToken(csrfToken, 'other', visitor)).toBe(false);
+    const elsewhere = { ...visitor, browserSecret: 'another secret' };
+    expect(isConsentToken(csrfToken, 'id', elsewhere)).toBe(false);
+  });
 });
