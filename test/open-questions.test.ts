@@ -1043,6 +1043,19 @@ describe('an authorization code', () => {
     clock.advance(0.001);
     expect((await server.exchange(clientId, second)).status).toBe(400);
   });
+
+  test('replaces an unused one if the person answers again, for exactly code_ttl', async () => {
+    const ada = browserOf('ada');
+    const server = start({ code_ttl: 90 });
+    const question = await server.ask(ada, await server.newClient());
+    const code = async () => answerOf(await server.answer(ada, question)).get('code');
+    const first = await code();
+    clock.advance(89.999);
+    const second = await code();
+    expect([typeof second, second === first]).toEqual(['string', false]);
+    clock.advance(0.001);
+    expect(await code()).toBeNull();
+  });
 });
 
 describe('the access that a person allowed before', () => {
