@@ -3,7 +3,8 @@ import { OAuthError } from '../errors.ts';
 import { redirectWith } from '../clients/redirect-uris.ts';
 import { createParameters } from '../parameters.ts';
 import { ResponseModes } from './response-modes.ts';
-import { responseParameters, type AuthorizationResponse } from './response.ts';
+import { storedClient } from '../../../../test/support/stored-client.ts';
+import { responseParameters, responseTo, type AuthorizationResponse } from './response.ts';
 
 const ISSUER = 'https://portal.example';
 const urlOf = (response: Omit<AuthorizationResponse, 'client'>) =>
@@ -30,6 +31,15 @@ test('an authorization response has no state if the request had none', () => {
     'https://client.example/callback?error=access_denied&error_description=The+person+said+no.' +
       '&iss=https%3A%2F%2Fportal.example',
   );
+});
+
+test('a response goes where the request says, in the mode that it names', () => {
+  const client = storedClient('app', 0);
+  const result = { code: 'c' };
+  const returns = { redirectUri, state: 's' };
+  expect(responseTo(returns, client, result)).toStrictEqual({ ...returns, client, result });
+  const asked = { ...returns, responseMode: 'form_post' };
+  expect(responseTo(asked, client, result)).toStrictEqual({ ...asked, client, result });
 });
 
 test('a response mode without limits sends every response and every error', () => {

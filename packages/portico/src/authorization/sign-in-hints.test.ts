@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createParameters } from '../parameters.ts';
-import { readHint, sentHints, type Hint } from './sign-in-hints.ts';
+import type { Server } from '../server.ts';
+import { hintsRead, readHint, sentHints, type Hint } from './sign-in-hints.ts';
 
 const sent = (...pairs: [name: string, value: string][]) =>
   createParameters(new URLSearchParams(pairs));
@@ -59,4 +60,12 @@ test('the requested sign-in hints are passed on, each under its name, and no oth
   expect(
     sentHints(sent(['ui_locales', 'de'], ['login_hint', ' ']), ['login_hint', 'ui_locales']),
   ).toEqual([['ui_locales', 'de']]);
+});
+
+test('a hint is read only if the sign-in page or the pages of the server use it', () => {
+  const read = (tellsWhoWaits: boolean, locales: readonly string[] | null) =>
+    hintsRead({ host: { tellsWhoWaits }, speaking: { locales } } as unknown as Server);
+  expect(read(true, null)).toEqual(['login_hint', 'ui_locales']);
+  expect(read(false, ['en', 'de'])).toEqual(['ui_locales']);
+  expect(read(false, null)).toEqual([]);
 });
