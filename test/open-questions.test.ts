@@ -210,11 +210,15 @@ function start(
 /** Starts a server with a feature that receives the answers: what was allowed, and refused. */
 function startListening() {
   const told: unknown[] = [];
+  const allowed: unknown[] = [];
   const listening = defineFeature({
     name: 'listening',
-    start: () => ({ consentAnswered: async (_, ...answer) => void told.push(answer) }),
+    start: () => ({
+      consentAnswered: async (_, ...answer) => void told.push(answer),
+      keepsDetails: async (authorization) => void allowed.push(authorization),
+    }),
   });
-  return { server: start({}, {}, null, [listening]), told };
+  return { server: start({}, {}, null, [listening]), told, allowed };
 }
 
 /** Changes the row of a client. */
@@ -683,6 +687,29 @@ describe('a person', () => {
     expect(events.filter(({ type }) => type.startsWith('consent'))).toEqual([]);
   });
 
+  test('who allows a client gives features all about the authorization, before it is stored', async () => {
+    const { server, allowed } = startListening();
+    const ada = browserOf('ada');
+    const clientId = await server.newClient();
+    await server.answer(ada, await server.ask(ada, clientId, { scope: 'notes:read' }));
+    expect(allowed).toEqual([
+      {
+        id: expect.any(String) as string,
+        clientId,
+        client: expect.objectContaining({ id: clientId }) as object,
+        person: { provider: 'staff', id: 'ada' },
+        subject: expect.any(String) as string,
+        scopes: ['notes:read'],
+        prior: null,
+        request: expect.any(Request) as Request,
+        readAt: clock.now(),
+        further: {},
+      },
+    ]);
+    const families = 'SELECT details FROM oauth_families WHERE client_id = ?';
+    expect((await database.execute(families, [clientId])).rows).toEqual([{ details: null }]);
+  });
+
   test('who answers is told to features: what they allowed, and what they refused', async () => {
     const { server, told } = startListening();
     const ada = browserOf('ada');
@@ -1042,6 +1069,33 @@ describe('an authorization code', () => {
     expect((await server.exchange(clientId, first)).status).toBe(200);
     clock.advance(0.001);
     expect((await server.exchange(clientId, second)).status).toBe(400);
+  });
+
+  test('that was used is not replaced: another Allow is an error for the client', async () => {
+    const ada = browserOf('ada');
+    const clientId = await usual.newClient();
+    const question = await usual.ask(ada, clientId);
+    const exchanged = await usual.exchange(clientId, await usual.answer(ada, question));
+    expect(exchanged.status).toBe(200);
+    const again = answerOf(await usual.answer(ada, question));
+    expect([again.get('error'), again.get('error_description'), again.get('code')]).toEqual([
+      'access_denied',
+      'The person has allowed this request before, and its code was used.',
+      null,
+    ]);
+  });
+
+  test('is not given to a person who denies, also if they deny again', async () => {
+    const ada = browserOf('ada');
+    const question = await usual.ask(ada, await usual.newClient());
+    for (const time of ['first', 'second']) {
+      const denied = answerOf(await usual.answer(ada, question, 'deny'));
+      expect([time, denied.get('error'), denied.get('code')]).toEqual([
+        time,
+        'access_denied',
+        null,
+      ]);
+    }
   });
 
   test('replaces an unused one if the person answers again, for exactly code_ttl', async () => {

@@ -7,7 +7,7 @@ import {
   configurationWith,
   createAuthorizationServer,
   migrate,
-  oauthServerMigrations,
+  migrationsWith,
   openDatabase,
   token,
   type Authentication,
@@ -16,7 +16,7 @@ import {
   type Log,
   type OpenedDatabase,
 } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { findAuthentication } from '../packages/portico/src/authorization/authentication.ts';
 import type { Server } from '../packages/portico/src/server.ts';
 import { createClock } from './support/clock.ts';
@@ -57,7 +57,7 @@ const authenticatedAt = async () => answer() as Authentication | null;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-authentication-'));
   database = openDatabase(`sqlite:${folder}/app.db`, { directory: folder });
-  await migrate(database, oauthServerMigrations);
+  await migrate(database, migrationsWith(configWith({ remember_consent: true })));
   server = serverWith({ authenticatedAt, reauthenticateUrl: '/sign-in/again?from=oauth' });
   await server.keys.generate();
   const registration = {
@@ -77,9 +77,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Creates a server on the same database, with these members of the host and these settings. */
-function serverWith(more: Partial<Host>, settings: object = {}): AuthorizationServer {
-  const config = configurationWith([]).parse({
+function configWith(settings: object) {
+  return configurationWith([]).parse({
     name: 'Another host',
     scopes: { 'notes:read': 'Read your notes' },
     key_path: path.join(folder, 'keys'),
@@ -88,6 +87,11 @@ function serverWith(more: Partial<Host>, settings: object = {}): AuthorizationSe
     acr_values: ['gold', 'silver'],
     ...settings,
   });
+}
+
+/** Creates a server on the same database, with these members of the host and these settings. */
+function serverWith(more: Partial<Host>, settings: object = {}): AuthorizationServer {
+  const config = configWith(settings);
   const host = { ...base, ...more };
   return createAuthorizationServer({ publicUrl: ISSUER, config, host, database, clock: clock.now });
 }
@@ -118,16 +122,16 @@ function comeBack(answered: Response, by = server): Promise<Response> {
 }
 
 /** Presses the button that allows. */
-async function allow(page: Response): Promise<Response> {
+async function allow(page: Response, by = server): Promise<Response> {
   expect(page.status).toBe(200);
   const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
   const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
   const body = new URLSearchParams(form);
-  return send('oauth_server_consent', '/oauth/authorize', { method: 'POST', body });
+  return send('oauth_server_consent', '/oauth/authorize', { method: 'POST', body }, by);
 }
 
-async function tokensFrom(page: Response): Promise<Tokens> {
-  const allowed = await allow(page);
+async function tokensFrom(page: Response, by = server): Promise<Tokens> {
+  const allowed = await allow(page, by);
   const exchange = new URLSearchParams({
     grant_type: 'authorization_code',
     client_id: client.id,
@@ -393,6 +397,27 @@ describe('authenticatedAt()', () => {
     expect(errorOf(await comeBack(sent))).toBe('login_required');
     answer = () => ago(0);
     expect((await comeBack(sent)).status).toBe(200);
+  });
+
+  // @shows AS-44.12
+  test('that becomes too old while consent is reused leads to the page, and not to a code', async () => {
+    const members = { authenticatedAt, reauthenticateUrl: '/again' };
+    const by = serverWith(members, { remember_consent: true });
+    const before = client;
+    onTestFinished(() => void (client = before));
+    const metadata = { first_party: ['true'] };
+    const registration = { redirectUris: [REDIRECT_URI], scopes: ['notes:read'], metadata };
+    const own = await by.clients.create({ name: 'Own', ...registration });
+    client = { id: own.client.id, secret: own.secret ?? '' };
+    answer = () => ago(0);
+    const asked = { scope: 'notes:read', max_age: '60' };
+    await tokensFrom(await ask(asked, by), by);
+    const location = (await ask(asked, by)).headers.get('location') ?? '';
+    expect(new URL(location).searchParams.has('code')).toBe(true);
+    const ages = [0, 61_000];
+    answer = () => ago(ages.shift() ?? 61_000);
+    const page = await ask(asked, by);
+    expect([page.status, page.headers.get('location'), ages]).toEqual([200, null, []]);
   });
 
   // @shows AS-44.6
