@@ -91,6 +91,6 @@ test('only the website and logo of a verified client are shown', () => {
   expect(shown('operator', null)).toEqual({ site, logo: null });
   expect(shown('operator', '/logo', { logoHash: undefined })).toEqual({ site, logo: null });
   expect(shown('operator', '/logo', { siteUri: undefined })).toEqual({ site: null, logo });
-  for (const registeredBy of ['client', 'document'] as const)
+  for (const registeredBy of ['registration', 'document'] as const)
     expect(shown(registeredBy, '/logo')).toEqual({ site: null, logo: null });
 });

@@ -30,7 +30,7 @@ const BACK =
 
 // @shows AS-7.18
 test('an error for the website of an unverified client is a page with a link to the website', async () => {
-  for (const registeredBy of ['client', 'document'] as const) {
+  for (const registeredBy of ['registration', 'document'] as const) {
     const { status, body, headers } = await refuse(registeredBy);
     expect([status, headers['Location']]).toEqual([400, undefined]);
     expect(JSON.parse(String(body))).toMatchObject({
@@ -45,7 +45,7 @@ test('an error for the website of an unverified client is a page with a link to 
 test('an error for a verified client, or for a program of the person, is a redirect', async () => {
   expect((await refuse('operator')).headers).toMatchObject({ Location: BACK });
   for (const uri of ['http://127.0.0.1:3000/callback', 'com.example.app:/callback'])
-    expect((await refuse('client', uri)).status).toBe(302);
+    expect((await refuse('registration', uri)).status).toBe(302);
 });
 
 test('the profile of the client decides the status of a redirect', () => {
