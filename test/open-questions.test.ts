@@ -8,8 +8,8 @@ import {
   createAuthorizationServer,
   defineFeature,
   migrate,
+  migrationsWith,
   oauthServerConfiguration,
-  oauthServerMigrations,
   type AuditEvent,
   type Feature,
   type Host,
@@ -65,7 +65,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-questions-'));
   created = await createDatabase(folder);
   database = openOwnStore(created.url);
-  await migrate(database, oauthServerMigrations);
+  await migrate(database, migrationsWith(configWith({ remember_consent: true })));
   usual = start();
 });
 afterAll(async () => {
@@ -106,18 +106,22 @@ const HOST: Host<Browser> = {
 
 type Server = ReturnType<typeof start>;
 
+function configWith(more: Readonly<Record<string, unknown>>) {
+  return oauthServerConfiguration.parse({
+    name: 'Host',
+    scopes: { 'notes:read': 'Read your notes', 'notes:write': 'Write notes for you' },
+    key_path: path.join(folder, 'keys'),
+    ...more,
+  });
+}
+
 function start(
   more: Readonly<Record<string, unknown>> = {},
   hosts: Partial<Host<Browser>> = {},
   outbound: OutboundOptions | null = null,
   features: readonly Feature[] = [],
 ) {
-  const config = oauthServerConfiguration.parse({
-    name: 'Host',
-    scopes: { 'notes:read': 'Read your notes', 'notes:write': 'Write notes for you' },
-    key_path: path.join(folder, 'keys'),
-    ...more,
-  });
+  const config = configWith(more);
   // Documents are fetched from this machine only in development.
   const publicUrl = outbound === null ? 'https://host.example' : 'http://localhost:8080';
   const host = { ...HOST, ...hosts };
@@ -285,6 +289,21 @@ describe('a consent request that', () => {
     const { status, title } = await refusalOf(() => usual.answer(ada, question));
     expect([status, title]).toEqual([400, 'You already answered this request']);
     expect(events.map(({ type }) => type)).toEqual(['consent_denied']);
+  });
+
+  test('is allowed again while an approval is processed gives another code, and one is valid', async () => {
+    asUsual();
+    const ada = browserOf('ada');
+    const clientId = await usual.newClient();
+    const question = await usual.ask(ada, clientId);
+    const answers: Response[] = [];
+    meanwhile = async () => answers.push(await usual.answer(ada, question));
+    answers.push(await usual.answer(ada, question));
+    const codes = answers.map((answer) => answerOf(answer).get('code'));
+    expect([codes.length, new Set(codes).size, codes.includes(null)]).toEqual([2, 2, false]);
+    const statuses = [];
+    for (const answer of answers) statuses.push((await usual.exchange(clientId, answer)).status);
+    expect(statuses).toEqual([400, 200]);
   });
 
   test('was narrowed by a parallel reload is shown only with the fewer scopes', async () => {
@@ -1113,6 +1132,50 @@ describe('an authorization code', () => {
 });
 
 describe('the access that a person allowed before', () => {
+  const audience = 'https://host.example/api';
+
+  /** A first-party client that ada has allowed before, and the events since then. */
+  async function allowedBefore() {
+    const server = start({ remember_consent: true, challenge: true, audience });
+    const { client } = await server.clients.create({
+      name: 'Own',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['notes:read', 'notes:write'],
+      public: true,
+      metadata: { first_party: ['true'] },
+    });
+    const ada = browserOf('ada');
+    const answered = await server.answer(ada, await server.ask(ada, client.id));
+    expect((await server.exchange(client.id, answered)).status).toBe(200);
+    const [first] = events.slice(-1) as { readonly authorization?: string }[];
+    events = [];
+    const again = () => server.send(ada, server.asking(client.id, { scope: 'notes:read' }));
+    return { server, clientId: client.id, first: first?.authorization ?? '', again };
+  }
+  const consents = () => events.filter(({ type }) => type.startsWith('consent'));
+
+  test('can be enough: a first-party client gets only what it requests, and the log says why', async () => {
+    const { server, clientId, first, again } = await allowedBefore();
+    const tokens = await server.exchange(clientId, await again());
+    expect(await tokens.json()).toMatchObject({ scope: 'notes:read' });
+    const granted = { type: 'consent_granted', scopes: ['notes:read'], remembered: first };
+    expect(consents()).toEqual([expect.objectContaining(granted)]);
+    const families = 'SELECT details FROM oauth_families WHERE client_id = ? AND details LIKE ?';
+    expect(
+      (await database.execute(families, [clientId, `%"prior":"${first}"%`])).rows,
+    ).toHaveLength(1);
+  });
+
+  test('is not enough without the permission, and the person has then denied nothing', async () => {
+    const { again } = await allowedBefore();
+    // Ada loses the permission after the first check of this request.
+    meanwhile = async () => {
+      meanwhile = async () => void lost.add('notes:read');
+    };
+    expect(answerOf(await again()).get('error')).toBe('access_denied');
+    expect(consents()).toEqual([]);
+  });
+
   test('is shown only if clients may ask for more, also after a reload', async () => {
     const ada = browserOf('ada');
     const more = start({ challenge: true, audience: 'https://host.example/api' });
