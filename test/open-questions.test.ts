@@ -1135,8 +1135,8 @@ describe('the access that a person allowed before', () => {
   const audience = 'https://host.example/api';
 
   /** A first-party client that ada has allowed before, and the events since then. */
-  async function allowedBefore() {
-    const server = start({ remember_consent: true, challenge: true, audience });
+  async function allowedBefore(challenge: boolean) {
+    const server = start({ remember_consent: true, challenge, audience });
     const { client } = await server.clients.create({
       name: 'Own',
       redirectUris: [REDIRECT_URI],
@@ -1155,7 +1155,7 @@ describe('the access that a person allowed before', () => {
   const consents = () => events.filter(({ type }) => type.startsWith('consent'));
 
   test('can be enough: a first-party client gets only what it requests, and the log says why', async () => {
-    const { server, clientId, first, again } = await allowedBefore();
+    const { server, clientId, first, again } = await allowedBefore(true);
     const tokens = await server.exchange(clientId, await again());
     expect(await tokens.json()).toMatchObject({ scope: 'notes:read' });
     const granted = { type: 'consent_granted', scopes: ['notes:read'], remembered: first };
@@ -1167,12 +1167,14 @@ describe('the access that a person allowed before', () => {
   });
 
   test('is not enough without the permission, and the person has then denied nothing', async () => {
-    const { again } = await allowedBefore();
+    const { again } = await allowedBefore(false);
     // Ada loses the permission after the first check of this request.
     meanwhile = async () => {
       meanwhile = async () => void lost.add('notes:read');
     };
+    lookedUp = [];
     expect(answerOf(await again()).get('error')).toBe('access_denied');
+    expect(lookedUp).toEqual(['notes:read', 'notes:read', 'notes:read']);
     expect(consents()).toEqual([]);
   });
 
