@@ -1150,7 +1150,7 @@ describe('the access that a person allowed before', () => {
     const [first] = events.slice(-1) as { readonly authorization?: string }[];
     events = [];
     const again = () => server.send(ada, server.asking(client.id, { scope: 'notes:read' }));
-    return { server, clientId: client.id, first: first?.authorization ?? '', again };
+    return { server, ada, clientId: client.id, first: first?.authorization ?? '', again };
   }
   const consents = () => events.filter(({ type }) => type.startsWith('consent'));
 
@@ -1164,6 +1164,18 @@ describe('the access that a person allowed before', () => {
     expect(
       (await database.execute(families, [clientId, `%"prior":"${first}"%`])).rows,
     ).toHaveLength(1);
+  });
+
+  test('is required for prompt=none: otherwise the client gets an error, and no page is shown', async () => {
+    const { server, ada, clientId } = await allowedBefore(false);
+    const asked = server.asking(clientId, { scope: 'notes:read', prompt: 'none' });
+    const silent = async (browser: Browser) => answerOf(await server.send(browser, asked));
+    expect((await silent(ada)).has('code')).toBe(true);
+    expect((await silent(browserOf('bob'))).get('error')).toBe('interaction_required');
+    expect((await silent(browserOf(null))).get('error')).toBe('login_required');
+    const form = Object.fromEntries(new URL(asked, audience).searchParams);
+    const posted = await server.send(ada, '/oauth/authorize', form);
+    expect([posted.status, answerOf(posted).get('error')]).toEqual([303, 'interaction_required']);
   });
 
   test('is not enough without the permission, and the person has then denied nothing', async () => {

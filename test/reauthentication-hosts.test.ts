@@ -268,6 +268,20 @@ describe('the setting', () => {
   });
 });
 
+test('a request for authorization with an access token is refused, whatever its method', async () => {
+  const headers = { Authorization: 'Bearer token' };
+  const url = `/oauth/authorize?${codeRequest(client.id, {})}`;
+  const body = new URLSearchParams(codeRequest(client.id, {}));
+  for (const [name, path, init] of [
+    ['oauth_server_authorize', url, { headers }],
+    ['oauth_server_consent', '/oauth/authorize', { method: 'POST', body, headers }],
+  ] as const) {
+    const refused = await send(name, path, init);
+    expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+    expect(await refused.text()).toContain('takes no access token');
+  }
+});
+
 describe('Host.reauthenticateUrl', () => {
   // @shows AS-44.2, AS-44.7
   test('as a path gets return_to, and acr_values if a client requests supported ones', async () => {
@@ -418,6 +432,7 @@ describe('authenticatedAt()', () => {
     answer = () => ago(ages.shift() ?? 61_000);
     const page = await ask(asked, by);
     expect([page.status, page.headers.get('location'), ages]).toEqual([200, null, []]);
+    expect(errorOf(await ask({ ...asked, prompt: 'none' }, by))).toBe('login_required');
   });
 
   // @shows AS-44.6
