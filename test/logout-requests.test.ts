@@ -19,7 +19,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CHALLENGE, REDIRECT_URI, VERIFIER } from './support/portal.ts';
 
-/** Each check of a sign-out request, on a host without the kit and with a clock that stands still. */
+/** Each check of a sign-out request. The host has no kit, and its clock stands still. */
 
 const ISSUER = 'https://shop.example';
 const BACK = 'https://client.example/signed-out';

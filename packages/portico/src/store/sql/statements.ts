@@ -42,8 +42,8 @@ export async function confirmRevocation(
 }
 
 /**
- * Makes an earlier removal of a row durable. Call this if a DELETE found no row: an earlier call may
- * have removed it before the standbys received the change.
+ * Makes an earlier removal of a row durable. Call this if a DELETE found no row. An earlier call
+ * may have removed the row before the standbys received the change.
  */
 export async function confirmRemoval(database: Database, table: string): Promise<void> {
   const confirm = getDialect(database).awaitEarlierCommits(table);
