@@ -212,7 +212,7 @@ function start(
 }
 
 /** Starts a server with a feature that receives the answers: what was allowed, and refused. */
-function startListening() {
+function startListening(more: Readonly<Record<string, unknown>> = {}) {
   const told: unknown[] = [];
   const allowed: unknown[] = [];
   const listening = defineFeature({
@@ -222,7 +222,7 @@ function startListening() {
       keepsDetails: async (authorization) => void allowed.push(authorization),
     }),
   });
-  return { server: start({}, {}, null, [listening]), told, allowed };
+  return { server: start(more, {}, null, [listening]), told, allowed };
 }
 
 /** Changes the row of a client. */
@@ -729,26 +729,28 @@ describe('a person', () => {
     expect((await database.execute(families, [clientId])).rows).toEqual([{ details: null }]);
   });
 
-  test('who answers is told to features: what they allowed, and what they refused', async () => {
-    const { server, told } = startListening();
-    const ada = browserOf('ada');
-    const clientId = await server.newClient();
-    const toldBy = async (decision: string, lacks: readonly string[]) => {
-      const question = await server.ask(ada, clientId);
-      told.length = 0;
+  const [read, write] = ['notes:read', 'notes:write'];
+  const leftOut = { optional_scopes: { leave_out: [write] } };
+  test.each([
+    ['allows', {}, 'allow', [], [read, write], []],
+    ['denies', {}, 'deny', [], [], [read, write]],
+    ['allows what they lack in part', {}, 'allow', [write], [read], []],
+    ['allows what they lack', {}, 'allow', [read, write], [], []],
+    ['denies what they lack in part', {}, 'deny', [write], [], [read, write]],
+    ['leaves a scope out', leftOut, 'allow', [], [read], [write]],
+    ['leaves out a scope that they lack', leftOut, 'allow', [write], [read], [write]],
+    ['leaves a scope out and lacks the other', leftOut, 'allow', [read], [], [write]],
+  ])(
+    'who %s is told to features: what they allowed, and what they refused',
+    async (_, more, decision, lacks, allowed, refused) => {
+      const { server, told } = startListening(more);
+      const ada = browserOf('ada');
+      const question = await server.ask(ada, await server.newClient());
       for (const permission of lacks) lost.add(permission);
       await server.answer(ada, question, decision);
-      lost.clear();
-      return told;
-    };
-    const [read, write] = ['notes:read', 'notes:write'];
-    expect(await toldBy('allow', [])).toEqual([[[read, write], []]]);
-    expect(await toldBy('deny', [])).toEqual([[[], [read, write]]]);
-    // The person did not refuse what they lack.
-    expect(await toldBy('allow', [write])).toEqual([[[read], []]]);
-    expect(await toldBy('allow', [read, write])).toEqual([[[], []]]);
-    expect(await toldBy('deny', [write])).toEqual([[[], [read, write]]]);
-  });
+      expect(told).toEqual([[allowed, refused]]);
+    },
+  );
 
   test('sees in a custom view the redirect host of an unverified client, not the name it chose', async () => {
     const render = async (_: string, data: Readonly<Record<string, unknown>>) => {

@@ -657,21 +657,48 @@ describe('the audit log', () => {
   });
 });
 
-// @shows AS-52.1, AS-8.18
-test('a skipped page adds no earlier scopes, even if clients can request more scopes step by step', async () => {
-  const both = await startPortal({
-    config: (url) => ({
-      oauth_server: { remember_consent: true, challenge: true, audience: `${url}/api` },
-    }),
+describe('if clients can request more scopes step by step', () => {
+  let both: RunningPortal;
+  let own: TestClient;
+  let visitor: Visitor;
+  beforeAll(async () => {
+    both = await startPortal({
+      config: (url) => ({
+        oauth_server: { remember_consent: true, challenge: true, audience: `${url}/api` },
+      }),
+    });
   });
-  onTestFinished(() => both.close());
-  const own = await registerClient(both, FIRST_PARTY);
-  const visitor = await both.signedIn(ADA);
-  const code = await obtainCode(both, own, visitor, { scope: 'openid notes:read notes:write' });
-  await tokensOf(await exchangeCode(both, own, code));
-  const answer = await visitor.get(authorizationUrl(both, own, { scope: 'notes:read' }));
-  const tokens = await tokensOf(await exchangeCode(both, own, codeOf(answer)));
-  expect(tokens.scope).toBe('notes:read');
+  afterAll(() => both.close());
+  beforeEach(async () => {
+    own = await registerClient(both, FIRST_PARTY);
+    visitor = await both.signedIn(ADA);
+  });
+
+  const visit = (scope: string) => visitor.get(authorizationUrl(both, own, { scope }));
+  /** Allows these scopes on the consent page. */
+  async function allowed(scope: string): Promise<void> {
+    const code = await obtainCode(both, own, visitor, { scope });
+    await tokensOf(await exchangeCode(both, own, code));
+  }
+
+  // @shows AS-52.1, AS-8.18
+  test('a skipped page adds no earlier scopes', async () => {
+    await allowed('openid notes:read notes:write');
+    const code = codeOf(await visit('notes:read'));
+    const tokens = await tokensOf(await exchangeCode(both, own, code));
+    expect(tokens.scope).toBe('notes:read');
+  });
+
+  // @shows AS-52.2
+  test('a person who allows more, but may not grant it, has not refused what they allowed', async () => {
+    await allowed('notes:read');
+    const page = await visit('notes:write');
+    await both.deny(ADA, 'notes.edit');
+    onTestFinished(() => both.grant(ADA, 'notes.edit'));
+    const answer = await visitor.submit(page, { decision: 'allow' });
+    expect(await outcomeOf(answer)).toBe('access_denied');
+    expect(await outcomeOf(await visit('notes:read'))).toBe('code');
+  });
 });
 
 describe('remembered consent with other clients and grants', () => {

@@ -149,8 +149,8 @@ export class ConsentAnswers {
     // Call the features first. If one of them throws, the consent request stays open.
     if (prior === null) {
       const given = allowed?.family.scopes ?? [];
-      const lost = allow ? lostScopes(pending, held, isChecked) : [];
-      await this.#report(pending, given, lost);
+      const refused = refusedScopes(pending, allow, isChecked);
+      for (const receive of this.#additions.consentAnswered) await receive(pending, given, refused);
     }
     const answer = { allow, at: now };
     if (!(await store.consentRequests.answerConsent(pending, allowed, answer, prior))) return null;
@@ -169,20 +169,6 @@ export class ConsentAnswers {
       ...(prior === null ? {} : { remembered: prior.id }),
     });
     return responseTo(pending, client, { code });
-  }
-
-  /**
-   * Tells the features what the person answered. The person did not refuse the scopes in `lost`,
-   * which they allow but may no longer grant.
-   */
-  async #report(
-    pending: ConsentRequest,
-    given: readonly string[],
-    lost: readonly string[],
-  ): Promise<void> {
-    const { scopes: shown } = pending.asked;
-    const refused = shown.filter((name) => !given.includes(name) && !lost.includes(name));
-    for (const receive of this.#additions.consentAnswered) await receive(pending, given, refused);
   }
 
   /**
@@ -267,12 +253,14 @@ export class ConsentAnswers {
   }
 }
 
-/** Returns the shown scopes that the person allows but may no longer grant. */
-function lostScopes(
+/** Returns the shown scopes that the person refuses, whether or not they may grant them. */
+function refusedScopes(
   pending: ConsentRequest,
-  held: readonly string[],
+  allow: boolean,
   isChecked: IsChecked,
 ): readonly string[] {
-  const lost = pending.asked.scopes.filter((name) => !held.includes(name));
-  return chosenScopes(pending, lost, isChecked);
+  const { scopes: shown } = pending.asked;
+  if (!allow) return shown;
+  const chosen = chosenScopes(pending, shown, isChecked);
+  return shown.filter((name) => !chosen.includes(name));
 }

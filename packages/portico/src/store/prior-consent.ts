@@ -30,7 +30,8 @@ export interface PriorConsent {
 /**
  * Called with the person's answer on the consent page, before the server stores the answer.
  * `allowed` lists the shown scopes (`request.asked.scopes`) that the person allows, and `refused`
- * lists those that they refuse. A scope that they allow but may no longer grant is in neither.
+ * lists those that they refuse. A scope is in neither if they allow it and the server does not
+ * grant it, for example because they lost the permission.
  */
 export type ConsentAnswered = (
   request: ConsentRequest,
