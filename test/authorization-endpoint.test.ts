@@ -141,9 +141,12 @@ const at = (query: Readonly<Record<string, string>>) =>
 const browserOf = (person: string | null): Browser => ({ person, jar: new Map() });
 
 /** The URL to which the client sends the browser with a pushed request. */
-async function pushed(changes: Readonly<Record<string, string>> = {}): Promise<string> {
+async function pushed(
+  changes: Readonly<Record<string, string>> = {},
+  to = server,
+): Promise<string> {
   const sent = parameters(changes);
-  const response = await server.send(browserOf(null), '/oauth/par', sent);
+  const response = await to.send(browserOf(null), '/oauth/par', sent);
   const { request_uri: uri = '' } = (await response.json()) as { readonly request_uri?: string };
   return at({ client_id: sent.client_id, request_uri: uri });
 }
@@ -221,6 +224,39 @@ test('the link of a waiting pushed request still leads to it after the pushed re
   expect((await server.send(browserOf(null), url)).status).toBe(400);
   browser.person = ADA;
   expect(await codeOf(browser, await questionOf(await server.send(browser, back)))).not.toBeNull();
+});
+
+// @shows AS-7.13
+test('a pushed request that is opened again is no longer the oldest one that waits', async () => {
+  const browser = browserOf(null);
+  const url = await pushed();
+  await wayBack(browser, url);
+  const openAnother = async () => {
+    clock.advance(1);
+    await wayBack(browser, at(parameters()));
+  };
+  for (let tab = 0; tab < 7; tab += 1) await openAnother();
+  clock.advance(1);
+  const back = await wayBack(browser, url);
+  await openAnother();
+  browser.person = ADA;
+  expect((await server.send(browser, back)).status).toBe(200);
+});
+
+// @shows AS-44.2, AS-44.4
+test('a new sign-in for a pushed request also counts in a second tab', async () => {
+  let signedInAt = clock.now() - 5000;
+  const authenticatedAt = async () => ({ at: new Date(signedInAt) });
+  const again = { authenticatedAt, reauthenticateUrl: '/again' };
+  const demanding = start('accept', { reauthentication: true }, again);
+  const browser = browserOf(ADA);
+  const url = await pushed({ prompt: 'login' }, demanding);
+  const away = await demanding.send(browser, url);
+  expect(away.headers.get('location')).toMatch(/^\/again\?/);
+  clock.advance(1);
+  signedInAt = clock.now();
+  clock.advance(1);
+  await questionOf(await demanding.send(browser, url));
 });
 
 test('a waiting pushed request continues after pushed requests are disabled', async () => {

@@ -268,6 +268,21 @@ describe('the setting', () => {
   });
 });
 
+// @shows AS-7.13, AS-44.3
+test('a request that waits for two sign-ins waits no longer in total than consent_ttl', async () => {
+  let person: typeof PERSON | null = null;
+  const members = { authenticatedAt, reauthenticateUrl: '/again' };
+  const by = serverWith({ ...members, signedIn: async () => person });
+  const left = await ask({ prompt: 'login' }, by);
+  clock.advance(599);
+  person = PERSON;
+  const again = await comeBack(left, by);
+  expect(placeOf(again)).toBe('/again');
+  clock.advance(1);
+  answer = () => ago(0);
+  expect((await comeBack(again, by)).status).toBe(400);
+});
+
 test('a request for authorization with an access token is refused, whatever its method', async () => {
   const headers = { Authorization: 'Bearer token' };
   const url = `/oauth/authorize?${codeRequest(client.id, {})}`;
@@ -394,6 +409,19 @@ describe('authenticatedAt()', () => {
     answer = () => ({ at: signedInAt });
     clock.advance(60);
     expect((await comeBack(left)).status).toBe(200);
+  });
+
+  // @shows AS-44.12
+  test('may return the time of a sign-in since the request when the person answers, too', async () => {
+    answer = () => ago(0);
+    const shown = await ask({ max_age: '30' });
+    clock.advance(1);
+    const signedInAt = new Date(clock.now());
+    answer = () => ({ at: signedInAt });
+    clock.advance(60);
+    expect(new URL((await allow(shown)).headers.get('location') ?? '').origin).toBe(
+      new URL(REDIRECT_URI).origin,
+    );
   });
 
   // @shows AS-44.12
