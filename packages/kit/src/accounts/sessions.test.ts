@@ -5,7 +5,12 @@ import path from 'node:path';
 import { migrate, openDatabase, type OpenedDatabase } from '@portico/sql';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HttpError } from '../errors.ts';
-import { sessionsMigration, type TellsEnd } from './session-rows.ts';
+import {
+  sessionsBySecretMigration,
+  sessionsMigration,
+  sessionsOfPersonMigration,
+  type TellsEnd,
+} from './session-rows.ts';
 import { Sessions, type RequestSession } from './sessions.ts';
 
 const ORIGIN = 'https://app.example';
@@ -139,6 +144,7 @@ describe('a session', () => {
     const { rows: stored } = await database.execute<{ id_hash: string }>(
       'SELECT id_hash FROM host_sessions',
     );
+    expect(stored).toEqual([{ id_hash: expect.stringMatching(/^[\w-]{43}$/) as string }]);
     for (const value of [secret, stored[0]?.id_hash ?? '', id.slice(1), 'a'.repeat(43), ''])
       expect(await visit(value).person()).toBeNull();
   });
@@ -214,6 +220,20 @@ describe('signing in', () => {
     expect(await visit(idOf(session)).get('basket')).toBe('full');
   });
 
+  test('in a concurrent request hides what it stores from the id of before', async () => {
+    const before = visit();
+    await before.set('basket', 'full');
+    const late = visit(idOf(before));
+    expect(await late.person()).toBeNull();
+    const session = visit(idOf(before));
+    await session.signIn(ADA, {});
+    await session.set('address', 'hers');
+    await late.set('color', 'red');
+    expect([await late.get('basket'), await late.get('color')]).toEqual(['full', 'red']);
+    expect(await late.get('address')).toBeUndefined();
+    expect(await visit(idOf(session)).get('color')).toBe('red');
+  });
+
   test('in a concurrent request keeps its cookie, although this request would extend the session', async () => {
     const { id } = await signedIn();
     now += 2 * HOUR * 1000;
@@ -258,6 +278,15 @@ describe('signing in', () => {
   );
 });
 
+test('a write also returns what a concurrent request stored under the same id', async () => {
+  const { id } = await signedIn();
+  const session = visit(id);
+  expect(await session.person()).toEqual(ADA);
+  await visit(id).set('basket', 'full');
+  await session.set('color', 'red');
+  expect([await session.get('basket'), await session.get('color')]).toEqual(['full', 'red']);
+});
+
 describe('signing out', () => {
   test('ends the session and notifies the listeners', async () => {
     const { id, secret } = await signedIn();
@@ -274,6 +303,26 @@ describe('signing out', () => {
     await before.secret();
     await visit(idOf(before)).signOut();
     expect([await rows(), told]).toEqual([0, []]);
+  });
+
+  test('ends a session in which a concurrent request has signed in, and notifies the listeners', async () => {
+    const before = visit();
+    const secret = await before.secret();
+    const late = visit(idOf(before));
+    expect(await late.person()).toBeNull();
+    await visit(idOf(before)).signIn(ADA, {});
+    await late.signOut();
+    expect([await rows(), told]).toEqual([0, [{ session: secret }, 'committed']]);
+  });
+
+  test('notifies the listeners again if a concurrent request has signed out', async () => {
+    const { id, secret } = await signedIn();
+    const session = visit(id);
+    expect(await session.person()).toEqual(ADA);
+    await visit(id).signOut();
+    await session.signOut();
+    const ended = [{ session: secret }, 'committed'];
+    expect([cookieOf(session), told]).toEqual([{ id: '', age: 0 }, [...ended, ...ended]]);
   });
 
   test('without a session removes the cookie', async () => {
@@ -361,4 +410,18 @@ test('every twentieth new session removes up to 100 expired ones', async () => {
   );
   for (let count = 0; count < 20; count += 1) await visit().secret();
   expect(await rows()).toBe(41);
+});
+
+test.each([
+  ['postgres', 'CREATE INDEX IF NOT EXISTS '],
+  ['mysql', 'CREATE INDEX '],
+])('on %s, the migrations of indexes say %s', async (dialect, create) => {
+  const said: string[] = [];
+  const schema = { dialect, change: async (statement: string) => void said.push(statement) };
+  for (const migration of [sessionsOfPersonMigration, sessionsBySecretMigration])
+    await migration.up(schema as unknown as Parameters<typeof migration.up>[0]);
+  expect(said).toEqual([
+    `${create}host_sessions_person ON host_sessions (user_provider, user_id)`,
+    `${create}host_sessions_secret ON host_sessions (secret)`,
+  ]);
 });

@@ -79,7 +79,7 @@ describe('a failed sign-in', () => {
 
   test('is slowed down after five failures in any spelling, with one event and one log line', async () => {
     const { time, said, authenticate } = guarded();
-    for (const spelling of ['ada', 'ADA', ' ada ', 'ａda', 'Ada'])
+    for (const spelling of ['ada', 'ADA', ' ada ', 'ａda', `${' '.repeat(1000)}ａda`])
       await authenticate(spelling, 'wrong');
     said.length = 0;
     for (let times = 0; times < 2; times += 1)
@@ -110,6 +110,15 @@ describe('a sign-in in a request', () => {
     expect(said[0]).toEqual(['info', { person: ADA, address: '192.0.2.1', requestId: null }]);
     await expect(during('192.0.2.1', unknown, wrong)).rejects.toThrow(SignInSlowedError);
     expect(await during('192.0.2.2', unknown, wrong)).toBeNull();
+  });
+
+  test('counts the failures of all accounts of its network together', async () => {
+    const { authenticate } = guarded();
+    const wrong = (address: string, identifier: string) =>
+      during(address, unknown, () => authenticate(identifier, 'wrong'));
+    for (let at = 0; at < 50; at += 1) expect(await wrong('192.0.2.1', `eve${at}`)).toBeNull();
+    await expect(wrong('192.0.2.1', 'grace')).rejects.toThrow(SignInSlowedError);
+    expect(await wrong('192.0.2.2', 'grace')).toBeNull();
   });
 
   test('of a known browser counts its failures only for the account', async () => {
