@@ -1862,18 +1862,6 @@ describe('the two host hooks', () => {
     expect(log).toContain('The request failed: HttpError: the secret of the teapot');
     expect(log).toContain('A host hook failed: Error: the hook');
   });
-
-  test.each([
-    [new HttpError(404, 'x'), 404],
-    [Object.assign(new Error('x'), { statusCode: 409 }), 409],
-    [Object.assign(new Error('x'), { status: 200 }), 500],
-    [Object.assign(new Error('x'), { status: 'no' }), 500],
-    [new Error('x'), 500],
-    ['text', 500],
-    [undefined, 500],
-  ])('resolveStatusCode(%s) is %i', (error, status) => {
-    expect(ErrorHandler.resolveStatusCode(error)).toBe(status);
-  });
 });
 
 describe('stopping the application', () => {
