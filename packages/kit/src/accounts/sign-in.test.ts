@@ -15,8 +15,10 @@ function guarded() {
   const time = { now: 0 };
   const said: unknown[] = [];
   const callers: (string | null)[] = [];
+  const passwords: string[] = [];
   const check: Accounts['authenticate'] = async (identifier, password, names) => {
     callers.push(currentCaller());
+    passwords.push(password);
     if (!/ada/i.test(identifier)) return null;
     names?.(ADA);
     return password === 'correct' ? USER : null;
@@ -33,7 +35,7 @@ function guarded() {
   );
   const accounts = guardSignIn(own, attempts, events, log);
   const authenticate: Accounts['authenticate'] = (...given) => accounts.authenticate(...given);
-  return { time, said, callers, authenticate };
+  return { time, said, callers, passwords, authenticate };
 }
 
 /** Runs work in a request from this address, with this browser. */
@@ -51,6 +53,18 @@ describe('a failed sign-in', () => {
     const long = `a${'\u{301}'.repeat(16_000)}${'\u{316}'.repeat(16_000)}`;
     expect(await authenticate(long, 'wrong')).toBeNull();
     expect(Math.max(...spy.mock.contexts.map((text) => String(text).length))).toBe(1000);
+  });
+
+  test('checks a random password instead of an empty one', async () => {
+    const { passwords, authenticate } = guarded();
+    for (const password of ['', '', 'wrong'])
+      expect(await authenticate('ada', password)).toBeNull();
+    expect(passwords).toEqual([
+      expect.stringMatching(/^[\da-f-]{36}$/),
+      expect.stringMatching(/^[\da-f-]{36}$/),
+      'wrong',
+    ]);
+    expect(passwords[0]).not.toBe(passwords[1]);
   });
 
   test("tells the application's own sign-in page which account was meant", async () => {
