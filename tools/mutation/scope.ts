@@ -481,6 +481,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/kit/src/accounts/database-accounts.test.ts',
       'packages/kit/src/host.test.ts',
       'packages/kit/src/http/routes.test.ts',
+      'packages/kit/src/http/error-answers.test.ts',
       'packages/kit/src/dispatch.test.ts',
       'packages/kit/src/application.test.ts',
       'test/kit-address.test.ts',

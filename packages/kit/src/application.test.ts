@@ -1555,18 +1555,6 @@ describe('a route', () => {
     expect(() => application.path('nothing')).toThrow("There is no route 'nothing'");
   });
 
-  test.each([
-    [499, 'Bad request'],
-    [599, 'Internal server error'],
-  ])('that returns the status %i, which has no name, is described as %s', async (status, error) => {
-    const failing = route('failing', 'GET', '/failing', () => {
-      throw new HttpError(status, 'as the test wants');
-    });
-    const response = await browser(await start({ routes: [failing] })).send('/failing');
-    expect(response.status).toBe(status);
-    expect(await response.json()).toEqual({ error, method: 'GET', path: '/failing' });
-  });
-
   test('of the kit signs out at the path of the route logout', async () => {
     const application = await start({ config: { base_path: '/app' } });
     expect([application.path('login'), application.path('logout')]).toEqual([

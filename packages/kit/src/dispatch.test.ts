@@ -212,7 +212,8 @@ describe('an error', () => {
   test('for a page that was not found, or with a 4xx status but no HttpError, is not logged', async () => {
     expect((await failing(new HttpError(404, 'gone'))()).status).toBe(404);
     expect(lines).toEqual([]);
-    expect((await serving(() => new Response())({}, undefined, '/two')).status).toBe(404);
+    const notFound = await serving(() => new Response())({}, undefined, '/two');
+    expect([notFound.status, notFound.headers.getSetCookie()]).toEqual([404, []]);
     expect(lines).toEqual([]);
     expect((await failing(Object.assign(new Error('own'), { status: 403 }))()).status).toBe(403);
     expect(lines).toEqual([]);

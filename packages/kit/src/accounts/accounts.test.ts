@@ -178,6 +178,8 @@ describe('the accounts of several providers', () => {
       { provider: 'staff', id: 'a2' },
     ]);
     expect(await search(9, searching('staff'), searching('guests'))).toHaveLength(4);
+    const without = { ...provider('empty', {}), search: async () => [] };
+    expect(await search(9, without, searching('guests'))).toHaveLength(2);
     expect(createAccounts([provider('staff', {})]).search).toBeNull();
   });
 

@@ -84,9 +84,10 @@ describe('an account in the database', () => {
     ['name', { name: 'a\0' }],
   ])('is refused if its %s is not well-formed text: %j', async (what, more) => {
     const accounts = open();
-    await expect(create(accounts, 'ada', more)).rejects.toThrow(
-      `The account's ${what} must be well-formed Unicode without NUL`,
-    );
+    await expect(create(accounts, 'ada', more)).rejects.toMatchObject({
+      name: 'AccountError',
+      message: `The account's ${what} must be well-formed Unicode without NUL`,
+    });
     expect(await accounts.list()).toEqual([]);
   });
 
@@ -241,6 +242,17 @@ describe('the permissions of an account in the database', () => {
     ]);
     expect(await accounts.permissions('unknown')).toEqual([]);
   });
+
+  test('are listed for all accounts of the provider, sorted', async () => {
+    const [accounts, other] = [open(), open()];
+    const [ada, eve] = [await create(accounts, 'ada'), await create(accounts, 'eve')];
+    await create(accounts, 'none');
+    for (const permission of ['write', 'edit']) await accounts.grant(ada.id, permission);
+    await accounts.grant(eve.id, 'read');
+    await other.grant(ada.id, 'rule');
+    const all = await accounts.permissionsOfAll();
+    expect(Object.fromEntries(all)).toEqual({ [ada.id]: ['edit', 'write'], [eve.id]: ['read'] });
+  });
 });
 
 describe('the permissions that are read together with an account', () => {
@@ -297,6 +309,21 @@ describe('the permissions that are read together with an account', () => {
     expect(await together(...names.slice(0, 16))).toBe(1);
     expect(await together(first, last, oneMore)).toBe(2);
     expect(await queriesFor(first, last)).toBe(3);
+  });
+
+  test('change at once within the check in which they are granted or removed', async () => {
+    const accounts = open();
+    const { id } = await create(accounts, 'ada');
+    await lookUp(accounts, 'edit');
+    await database.readTogether(async () => {
+      const held = [];
+      for (const change of [accounts.grant, accounts.deny]) {
+        await accounts.find(id);
+        await change(id, 'edit');
+        held.push(await accounts.holdsPermission(id, 'edit'));
+      }
+      expect(held).toEqual([true, false]);
+    });
   });
 
   // @shows AS-18.16
@@ -384,6 +411,16 @@ describe('a search for accounts in the database', () => {
     for (const [name, texts] of Object.entries(names))
       for (const text of texts) expect([text, await found(text)]).toEqual([text, [name]]);
     expect(await found('oz')).toEqual([]);
+  });
+
+  test('reads no further accounts after it has found enough', async () => {
+    let queries = 0;
+    const execute: Database['execute'] = (sql, parameters) => {
+      queries += 1;
+      return database.execute(sql, parameters);
+    };
+    expect(await open(PLAIN, { ...database, execute }).search('ada', 0)).toEqual([]);
+    expect(queries).toBe(0);
   });
 
   test('reads the first 100,000 accounts', async () => {
