@@ -2,6 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { OverloadedError } from '@portico/sql';
 import type { Middleware } from 'portico';
 import { describe, expect, test } from 'vitest';
+import { CsrfCheck } from './accounts/csrf.ts';
+import { clientAddress, session as readSession } from './accounts/request-context.ts';
 import { Dispatcher } from './dispatch.ts';
 import { HttpError } from './errors.ts';
 import { ErrorHandler } from './http/error-handler.ts';
@@ -60,7 +62,7 @@ describe('stopping the dispatcher', () => {
     const response = request();
     await setImmediate();
     release(0);
-    expect((await response).status).toBe(200);
+    expect(await (await response).text()).toBe('finished');
     expect(await atOnce(ended())).toBe(true);
   });
 
@@ -94,15 +96,16 @@ function serving(
   handler: (request: Request) => unknown,
   kind: RouteKind = 'application',
   middlewares: readonly Middleware[] = [],
+  parts: object = {},
 ) {
   lines.length = 0;
   const routes = new Routes('');
   const answer = async (_: unknown, request: Request) => handler(request) as Response;
   routes.add({ name: 'one', methods: ['GET', 'POST'], path: '/one', handler: answer }, kind);
-  const dispatcher = new Dispatcher(KIT, routes, middlewares);
+  const dispatcher = new Dispatcher({ ...KIT, ...parts } as Kit, routes, middlewares);
   return (init: RequestInit = {}, target?: string, at = '/one') =>
     dispatcher.fetch(new Request(`https://app.example${at}`, init), {
-      address: null,
+      address: '192.0.2.1',
       ...(target === undefined ? {} : { target }),
     });
 }
@@ -141,9 +144,10 @@ describe('a request', () => {
   test('with the method HEAD cancels the body that the route returned', async () => {
     let cancelled = false;
     const body = () => new ReadableStream({ cancel: () => void (cancelled = true) });
-    const send = serving(() => new Response(body()));
-    expect(await (await send({ method: 'HEAD' })).text()).toBe('');
-    expect(cancelled).toBe(true);
+    const send = serving(() => new Response(body(), { status: 203, headers: { 'X-Own': '1' } }));
+    const response = await send({ method: 'HEAD' });
+    expect(await response.text()).toBe('');
+    expect([response.status, response.headers.get('x-own'), cancelled]).toEqual([203, '1', true]);
   });
 
   test.each<[RouteKind, string]>([
@@ -183,6 +187,48 @@ describe('a request', () => {
       expect(lines).toEqual([['error', 'The request failed: {exception}', values]]);
     },
   );
+});
+
+describe('a request to an application with accounts', () => {
+  const csrf = new CsrfCheck('https://app.example', {}, []);
+  const session = { setCookie: () => 'a=b' };
+  const people = { sessions: { of: () => session }, knownBrowsers: { of: () => null } };
+
+  test.each<[RouteKind, string, number]>([
+    ['application', 'GET', 200],
+    ['application', 'POST', 403],
+    ['plugin', 'POST', 403],
+    ['sign-in', 'POST', 200],
+  ])('to a route of kind %s with %s and without a token is %i', async (kind, method, status) => {
+    const send = serving(() => new Response(), kind, [], { csrf });
+    expect((await send({ method })).status).toBe(status);
+  });
+
+  test.each([null, csrf])(
+    'knows the address of the client, with the CSRF check %j',
+    async (check) => {
+      const send = serving(() => new Response(clientAddress()), 'application', [], { csrf: check });
+      expect(await (await send()).text()).toBe('192.0.2.1');
+    },
+  );
+
+  test('gets the cookies of its session besides those of the route', async () => {
+    const handler = () => {
+      readSession();
+      const headers = { 'Set-Cookie': 'own=1', 'X-Own': '1' };
+      return new Response('text', { status: 203, statusText: 'Own', headers });
+    };
+    const response = await serving(handler, 'application', [], { people })();
+    expect([response.status, response.statusText, await response.text()]).toEqual([
+      203,
+      'Own',
+      'text',
+    ]);
+    expect([response.headers.getSetCookie(), response.headers.get('x-own')]).toEqual([
+      ['own=1', 'a=b'],
+      '1',
+    ]);
+  });
 });
 
 describe('an error', () => {
@@ -235,6 +281,29 @@ describe('an error', () => {
   test('for too many password checks is 503, and the log counts it', async () => {
     expect((await failing(new OverloadedError())()).status).toBe(503);
     expect(lines).toEqual(['overload']);
+  });
+
+  test('is answered by the hook of the application', async () => {
+    const answer = new Response('own', { status: 418 });
+    const events = { ...KIT.events, answerException: async () => answer };
+    const failure = () => {
+      throw new Error('broken');
+    };
+    const response = await serving(failure, 'application', [], { events })();
+    expect([response.status, await response.text(), lines]).toEqual([418, 'own', []]);
+  });
+
+  test('is logged, also if the hook of the application fails', async () => {
+    const [exception, hook] = [new Error('broken'), new Error('the hook is broken')];
+    const events = { ...KIT.events, answerException: () => Promise.reject(hook) };
+    const failure = () => {
+      throw exception;
+    };
+    expect((await serving(failure, 'application', [], { events })()).status).toBe(500);
+    expect(lines).toEqual([
+      ['error', 'The request failed: {exception}', { requestId, route: 'one', exception }],
+      ['error', 'A host hook failed: {exception}', { requestId, exception: hook }],
+    ]);
   });
 
   test('in a hook of the application is a plain 500, and is logged', async () => {
