@@ -14,16 +14,21 @@ import type { Kit } from './kit.ts';
 const lines: unknown[] = [];
 const line = (level: string) => (text: string, values: Readonly<Record<string, unknown>>) =>
   lines.push([level, text, values]);
+const EVENTS = {
+  passResponse: (response: Response) => response,
+  answerException: async (): Promise<Response | null> => null,
+};
 /** The parts of an application without accounts that answer in JSON. */
-const KIT = {
+const PARTS = {
   config: { body_limit: 1000, trusted_proxies: 0 },
   people: null,
   csrf: null,
-  events: { passResponse: (response: Response) => response, answerException: async () => null },
+  events: EVENTS,
   database: { isUnavailable: (error: unknown) => error === UNAVAILABLE },
   log: { error: line('error'), info: line('info') },
   logOverload: () => lines.push('overload'),
-} as unknown as Kit;
+};
+const KIT = PARTS as unknown as Kit;
 const UNAVAILABLE = new Error('the store is away');
 
 /** Creates an application with one route, whose requests run until they are released. */
@@ -102,7 +107,7 @@ function serving(
   const routes = new Routes('');
   const answer = async (_: unknown, request: Request) => handler(request) as Response;
   routes.add({ name: 'one', methods: ['GET', 'POST'], path: '/one', handler: answer }, kind);
-  const dispatcher = new Dispatcher({ ...KIT, ...parts } as Kit, routes, middlewares);
+  const dispatcher = new Dispatcher({ ...PARTS, ...parts } as unknown as Kit, routes, middlewares);
   return (init: RequestInit = {}, target?: string, at = '/one') =>
     dispatcher.fetch(new Request(`https://app.example${at}`, init), {
       address: '192.0.2.1',
@@ -285,7 +290,7 @@ describe('an error', () => {
 
   test('is answered by the hook of the application', async () => {
     const answer = new Response('own', { status: 418 });
-    const events = { ...KIT.events, answerException: async () => answer };
+    const events = { ...EVENTS, answerException: async () => answer };
     const failure = () => {
       throw new Error('broken');
     };
@@ -295,7 +300,7 @@ describe('an error', () => {
 
   test('is logged, also if the hook of the application fails', async () => {
     const [exception, hook] = [new Error('broken'), new Error('the hook is broken')];
-    const events = { ...KIT.events, answerException: () => Promise.reject(hook) };
+    const events = { ...EVENTS, answerException: () => Promise.reject(hook) };
     const failure = () => {
       throw exception;
     };
@@ -307,23 +312,15 @@ describe('an error', () => {
   });
 
   test('in a hook of the application is a plain 500, and is logged', async () => {
-    const send = serving(() => new Response());
     const exception = new Error('the hook is broken');
-    const { events } = KIT as unknown as { events: { passResponse: (from: Response) => Response } };
-    const { passResponse } = events;
-    events.passResponse = () => {
+    const passResponse = () => {
       throw exception;
     };
-    try {
-      const response = await send();
-      expect(response.status).toBe(500);
-      expect(await response.text()).not.toContain('hook');
-      expect(lines).toEqual([
-        ['error', 'A host hook failed: {exception}', { requestId, exception }],
-      ]);
-    } finally {
-      events.passResponse = passResponse;
-    }
+    const parts = { events: { ...EVENTS, passResponse } };
+    const response = await serving(() => new Response(), 'application', [], parts)();
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('hook');
+    expect(lines).toEqual([['error', 'A host hook failed: {exception}', { requestId, exception }]]);
   });
 });
 
