@@ -4,7 +4,7 @@ import { HttpError } from '../errors.ts';
 import { type MethodError, Routes } from './routes.ts';
 
 describe('the routes of an application', () => {
-  const named = (name: string, at: string, ...methods: string[]): Route => ({
+  const named = (name: string, at: string, ...methods: Route['methods']): Route => ({
     name,
     methods: methods.length === 0 ? ['GET'] : methods,
     path: at,
@@ -56,7 +56,7 @@ describe('the routes of an application', () => {
   });
 
   test('name the methods of a path, without those that a route refuses', () => {
-    const refusing = { ...named('refusing', '/own'), refusesMethods: true };
+    const refusing = { ...named('refusing', '/own'), refusesMethods: true } as const;
     const routes = containing(item, refusing, named('own', '/own', 'POST', 'PUT'));
     const refusal = (method: string, at: string) => {
       try {
