@@ -288,6 +288,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/tokens/dropped-scopes.test.ts',
       'packages/portico/src/tokens/scopes.test.ts',
       'packages/portico/src/tokens/id-token.test.ts',
+      'packages/portico/src/endpoints/introspect.test.ts',
       'packages/portico/src/features/dpop/binding.test.ts',
       'test/presented-tokens.test.ts',
       'test/scope-claims.test.ts',
