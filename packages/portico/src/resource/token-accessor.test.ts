@@ -13,9 +13,9 @@ const EXPIRED = { code: 'invalid_token', detail: 'expired', proof: { answer: 'ne
 const TOKEN = { clientId: 'notes', authorization: 'f1', user: null, scopes: [], thumbprint: null };
 
 /** A feature with a method that every token lacks. */
-const feature: MakesTokenMembers = (_, refuse) => ({
+const feature = ((_, refuse) => ({
   requireRecent: () => refuse({ code: 'insufficient_user_authentication', detail: 'too old' }),
-});
+})) as MakesTokenMembers;
 
 /** Looks up this token and returns its accessor. Every refusal is thrown as it is. */
 function lookUp(found: NoToken | UsableToken, askable: AskableScopes = { scopes }) {

@@ -102,6 +102,12 @@ describe('an authorization whose session ends', () => {
     await expect(family('a')).rejects.toThrow('oauth_families.id');
   });
 
+  test('is not unused if it received tokens a short time ago', async () => {
+    await family('a', { refresh_generation: 0 });
+    const ended = await end(ending('a', { createdAt: NOW - 600_000 }));
+    expect(ended).toEqual({ revoked: [told('a')], unused: new Set() });
+  });
+
   test('is unused if it is missing before the server could remove it', async () => {
     const ended = await end(
       ending('a', { createdAt: NOW - 2_999_999 }),

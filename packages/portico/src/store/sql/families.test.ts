@@ -386,6 +386,15 @@ describe('an authorization code', () => {
       });
     });
 
+    test.each(EITHER)('is replaced if its commit was lost %s', async (when) => {
+      await family();
+      const { codes } = losing(when);
+      expect(await codes.replaceCode(FAMILY, { hash: 'second', expiresAt: NOW + 90 })).toBe(
+        'replaced',
+      );
+      expect(await families()).toEqual([replaced]);
+    });
+
     test('is refused as ended if the authorization was revoked', async () => {
       await family({ code_hash: 'second', revoked_at: NOW - 1 });
       const revoked = { issued: false, refusal: 'revoked' };

@@ -126,3 +126,9 @@ describe('an authorization with a consent request', () => {
     expect((await stored())[0]).toEqual(['earlier']);
   });
 });
+
+test('an authorization whose id is taken is an error, and nothing is stored', async () => {
+  await watched.insert('oauth_families', { id: 'new', ...FAMILY });
+  await expect(begin()).rejects.toThrow('oauth_families.id');
+  expect(await stored()).toEqual([['new'], [null]]);
+});
