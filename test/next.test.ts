@@ -173,6 +173,21 @@ describe('withToken', () => {
     expect(ran).toBe(false);
   });
 
+  test('with headers(): the look-up can read all of them', async () => {
+    const seen: (string | null)[] = [];
+    const reading: AuthorizationServer = {
+      ...portal.server,
+      lookUpToken: async (authorization, request) => {
+        seen.push(authorization, request?.().headers.get('x-request-id') ?? null);
+        return { failure: new Response(null, { status: 503 }) };
+      },
+    };
+    const { withToken } = portico(async () => [reading], randomUUID());
+    const headers = new Headers({ Authorization: 'Bearer a', 'X-Request-Id': 'id-7' });
+    await expect(withToken(headers, () => null)).rejects.toThrow('could not be looked up: 503');
+    expect(seen).toEqual(['Bearer a', 'id-7']);
+  });
+
   test('passes the request to the host, like the endpoints do', async () => {
     const given: unknown[] = [];
     const noting: AuthorizationServer = {

@@ -604,7 +604,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'packages/portico/src/mounts/fetch/dispatch.test.ts',
       'packages/portico/src/mounts/node/mount.test.ts',
+      'packages/portico/src/mounts/node/incoming-request.test.ts',
       'packages/portico/src/mounts/node/sent-answer.test.ts',
+      'packages/portico/src/mounts/nest/protection.test.ts',
       'test/fetch.test.ts',
       'test/exposed-headers.test.ts',
       'test/mounts/leaving.test.ts',

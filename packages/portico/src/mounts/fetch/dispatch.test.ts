@@ -88,7 +88,11 @@ describe('the warning about a prefix', () => {
   test('is logged once, if a path ends with that of an endpoint', () => {
     const lines: Line[] = [];
     const mounted = new MountedEndpoints([{ endpoints: ENDPOINTS, host: hostWith(lines) }]);
-    for (const path of ['/other', '/closed/', '/auth/closed', '/auth/closed', '/v1/api/things'])
+    const absolute = 'https://app.example/closed';
+    for (const target of ['/other', '/closed/', '/closed/more', absolute, 'closed'])
+      expect(mounted.dispatch('GET', target)).toBeNull();
+    expect(lines).toEqual([]);
+    for (const path of ['/auth/closed', '/auth/closed', '/v1/api/things'])
       expect(mounted.dispatch('GET', path)).toBeNull();
     expect(lines).toEqual([
       {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { BodyTakenError, MOST_DISCARDED } from '../../http/body.ts';
 import { readRequestLine } from '../../http/request-line.ts';
 import { getRequestId } from '../../http/request-id.ts';
-import { headersOnly, incomingOf, requestFrom, send } from './mount.ts';
+import { answerDispatched, answerOf, headersOnly, incomingOf, requestFrom, send } from './mount.ts';
 
 const ORIGIN = 'https://app.example';
 
@@ -209,8 +209,8 @@ describe('the body of a Node request', () => {
 });
 
 describe('a response through Node', () => {
-  /** Sends a response, and returns what Node's response received. */
-  async function sent(answer: Response, head: boolean) {
+  /** Creates Node's response, and stores what it receives. */
+  function recording() {
     const chunks: string[] = [];
     const ends: unknown[][] = [];
     const outgoing = new Writable({
@@ -229,8 +229,26 @@ describe('a response through Node', () => {
         return end(...given);
       },
     });
-    await send(answer, outgoing as unknown as ServerResponse, head);
-    return { chunks, ends, outgoing };
+    return { chunks, ends, outgoing: outgoing as unknown as ServerResponse };
+  }
+
+  /** Sends a response, and returns what Node's response received. */
+  async function sent(answer: Response, head: boolean) {
+    const received = recording();
+    await send(answer, received.outgoing, head);
+    return received;
+  }
+
+  /** An endpoint that answers with an event stream, and the number of its canceled streams. */
+  function events() {
+    const found = { cancelled: 0 };
+    const headers = { 'Content-Type': 'text/event-stream' };
+    const handle = async () => {
+      const body = new ReadableStream({ cancel: () => void (found.cancelled += 1) });
+      return new Response(body, { headers });
+    };
+    const endpoint = { name: 'events', path: '/events', methods: ['GET'], handle } as const;
+    return { endpoint, found };
   }
 
   test('ends without a body if the response has no body, and for HEAD', async () => {
@@ -239,6 +257,28 @@ describe('a response through Node', () => {
     const body = new ReadableStream({ cancel: (reason) => void cancelled.push(reason) });
     expect((await sent(new Response(body), true)).ends).toEqual([[]]);
     expect(cancelled).toHaveLength(1);
+  });
+
+  test('of an endpoint has no body for HEAD', async () => {
+    const { endpoint, found } = events();
+    const { ends, outgoing } = recording();
+    const incoming = message({ method: 'HEAD' });
+    const asked = { incoming, outgoing, target: '/events', parsed: undefined };
+    await answerDispatched(endpoint, asked, ORIGIN);
+    expect([ends, found.cancelled]).toEqual([[[]], 1]);
+  });
+
+  test('of an endpoint is cancelled if the client has left', async () => {
+    const { endpoint, found } = events();
+    const answer = (state: object) => {
+      const incoming = message({ method: 'GET' });
+      const asked = { incoming, outgoing: response(state), target: '/events', parsed: undefined };
+      return answerOf(endpoint, asked, ORIGIN, incoming);
+    };
+    expect((await answer({})).body).toBeInstanceOf(ReadableStream);
+    expect(found.cancelled).toBe(0);
+    const { status, body } = await answer({ closed: true });
+    expect([status, body, found.cancelled]).toEqual([200, null, 1]);
   });
 
   test('is sent in one piece if it is short', async () => {
