@@ -607,6 +607,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/mounts/node/incoming-request.test.ts',
       'packages/portico/src/mounts/node/sent-answer.test.ts',
       'packages/portico/src/mounts/nest/protection.test.ts',
+      'packages/portico/src/mounts/frameworks.test.ts',
       'test/fetch.test.ts',
       'test/exposed-headers.test.ts',
       'test/mounts/leaving.test.ts',
