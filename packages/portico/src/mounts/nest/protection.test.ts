@@ -1,8 +1,9 @@
 import type { ArgumentsHost, ExecutionContext } from '@nestjs/common';
 import { Reflector, type HttpAdapterHost, type ModuleRef } from '@nestjs/core';
 import { describe, expect, test } from 'vitest';
-import { BearerError, type AuthorizationServer } from '../../index.ts';
-import { PorticoFilter, PorticoGuard, PorticoModule } from './index.ts';
+import { BearerError, type AuthorizationServer, type TokenAccessor } from '../../index.ts';
+import { runWithAccessor } from '../../resource/token-accessor.ts';
+import { PorticoFilter, PorticoGuard, PorticoModule, RequireScope } from './index.ts';
 
 /** Nest's context of a call with these arguments. */
 function contextOf(type: string, ...given: readonly object[]) {
@@ -64,6 +65,32 @@ test('the guard of the Nest module passes the headers and the line of the reques
     );
   expect(seen.map((each) => each.headers.get('authorization'))).toEqual(['Bearer a', 'Bearer a']);
 });
+
+test.each([
+  ['only a usable token', null, 'usable'],
+  ['the scope at once', 'https://app.example/metadata', 'notes:read'],
+])(
+  'the guard of the Nest module first requires %s if challenges link to %s',
+  async (_, resourceMetadataUrl, required) => {
+    const refuse = (what: string) => {
+      throw new Error(`refused: ${what}`);
+    };
+    const accessor = { requireUsable: () => refuse('usable'), requireScope: refuse };
+    const server = {
+      origin: 'https://app.example',
+      resourceMetadataUrl,
+      lookUpToken: async () => ({
+        run: <T>(work: () => T) => runWithAccessor(accessor as unknown as TokenAccessor, work),
+      }),
+    } as unknown as AuthorizationServer;
+    const handler = () => null;
+    (RequireScope('notes:read') as ClassDecorator)(handler);
+    const guard = new PorticoGuard(server, new Reflector());
+    const request = { method: 'GET', url: '/', rawHeaders: [], headers: {} };
+    const context = { ...contextOf('http', request), getHandler: () => handler };
+    await expect(guard.canActivate(context)).rejects.toThrow(`refused: ${required}`);
+  },
+);
 
 test('the Nest module shuts down without a close function', async () => {
   const modules = { get: () => ({}) } as unknown as ModuleRef;
