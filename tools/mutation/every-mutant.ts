@@ -37,10 +37,11 @@ export default class EveryMutant extends TestRunner {
 async function runWithEach(test: RunnerTestCase, run: () => unknown): Promise<void> {
   const switches = (globalThis as Record<string, unknown>)['__stryker__'] as Switches;
   const id = switches.currentTestId ?? '';
-  const [started, before] = [Date.now(), process.cpuUsage()];
+  // Unlike this clock, a test can set back the others.
+  const [started, before] = [process.uptime(), process.cpuUsage()];
   const problem = await attempt(test, run, 6 * PATIENCE);
   if (problem !== null) return found({ test: id, unfit: `before any mutant: ${problem}` });
-  const patience = PATIENCE + 5 * (Date.now() - started);
+  const patience = PATIENCE + 5000 * (process.uptime() - started);
   const cost = process.cpuUsage(before).user / 1000;
   const reached = { ...switches.mutantCoverage?.perTest[id] };
   const withstood: string[] = [];
