@@ -545,6 +545,18 @@ describe('a remote API that accepts bound tokens gets the reason for a rejected 
         detail: 'TypeError',
         told: AWAY,
       },
+      {
+        title: 'a path that cannot be read',
+        sent: {
+          target: {
+            indexOf() {
+              throw new RangeError(TOKEN);
+            },
+          } as never,
+        },
+        detail: 'RangeError',
+        told: AWAY,
+      },
     ],
   };
 
