@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { PasswordHasher } from 'portico';
 import {
   createImportedSecrets,
+  isImported,
+  isOfNothing,
   isWrapped,
   readIterations,
   wrapHash,
@@ -172,5 +174,34 @@ describe('the hash of a secret from a different server', () => {
       '',
     ])
       expect(readIterations(other)).toBe(0);
+  });
+
+  test('shows whether the secret is empty', async () => {
+    const empty = pbkdf2Sync('', SALT, 2, 32, 'sha256').toString('hex');
+    const foreign: readonly ForeignHash[] = [
+      { kind: 'sha256', digest: sha256('') },
+      { kind: 'sha256', digest: sha256('right') },
+      { kind: 'sha256', digest: empty },
+      { kind: 'pbkdf2_sha256', digest: empty, iterations: 2, salt: SALT },
+      { kind: 'pbkdf2_sha256', digest: empty, iterations: 1, salt: SALT },
+      { kind: 'pbkdf2_sha256', digest: empty, iterations: 2, salt: Buffer.from('salz') },
+      { kind: 'pbkdf2_sha256', digest: sha256(''), iterations: 2, salt: SALT },
+      derived(2),
+    ];
+    expect(await Promise.all(foreign.map(isOfNothing))).toEqual(
+      foreign.map((_, place) => place === 0 || place === 3),
+    );
+  });
+
+  test('has a stored form that differs from the hashes of this server', async () => {
+    const sha256Hash: ForeignHash = { kind: 'sha256', digest: sha256('right') };
+    const kept = [
+      await wrapHash(sha256Hash, passwordHasher),
+      await wrapHash(derived(1), passwordHasher),
+      await passwordHasher.hash('right'),
+      `$plain$${await wrapHash(derived(1), passwordHasher)}`,
+      '',
+    ];
+    expect(kept.map(isImported)).toEqual([true, true, false, false, false]);
   });
 });
