@@ -5,6 +5,8 @@ import type { Client, RegisteredBy } from '../store/client.ts';
 import { createScopeCatalog, getSpeakingOptions } from '../tokens/scopes.ts';
 import { storedClient } from '../../../../test/support/stored-client.ts';
 import { accessLasts } from './access-lasts.ts';
+import { consentPageData } from './consent-page.ts';
+import type { ConsentQuestion } from './consent-question.ts';
 import { shownGroups, shownLook, shownPerson, shownScopes } from './page-data.ts';
 
 const scopes = {
@@ -93,4 +95,48 @@ test('only the website and logo of a verified client are shown', () => {
   expect(shown('operator', '/logo', { siteUri: undefined })).toEqual({ site: null, logo });
   for (const registeredBy of ['registration', 'document'] as const)
     expect(shown(registeredBy, '/logo')).toEqual({ site: null, logo: null });
+});
+
+test('the consent page has a checkbox only for scopes that the person may leave out or add', () => {
+  const data = (more: Partial<ConsentQuestion>) => {
+    const question = {
+      client: storedClient('app', 0),
+      user: { getProfile: () => ({ name: 'Ada' }) } as unknown as UserInterface,
+      scopes: ['notes:read', 'notes:write'],
+      grantedBefore: [],
+      choices: undefined,
+      resource: null,
+      redirectUri: 'https://app.example/callback',
+      requestId: 'id',
+      csrfToken: 'token',
+      ...more,
+    } satisfies ConsentQuestion;
+    const server = {
+      serverName: 'A server',
+      catalog,
+      headings: [],
+      action: '/authorize',
+      applicationsPath: '/applications',
+      logoPath: null,
+      lifetimes: { access_token_ttl: 60, refresh_token_ttl: 120 },
+    };
+    return consentPageData(question, server, words);
+  };
+  const fixed = data({});
+  expect(fixed.scopes.map(({ name, field }) => [name, field])).toEqual([
+    ['notes:read', undefined],
+    ['notes:write', undefined],
+  ]);
+  expect([fixed.hasOptional, fixed.addableGroups, 'resource' in fixed]).toEqual([false, [], false]);
+
+  const optional = data({ choices: { optional: ['notes:write'], added: [] }, resource: 'The API' });
+  expect(optional.scopes.map(({ field }) => field)).toEqual([undefined, 'scope.notes:write']);
+  expect([optional.hasOptional, optional.resource]).toEqual([true, 'The API']);
+
+  const addable = data({ choices: { optional: [], added: ['notes:write'] } });
+  expect(addable.scopes.map(({ name }) => name)).toEqual(['notes:read']);
+  expect(addable.hasOptional).toBe(false);
+  expect(addable.addableGroups.map(({ scopes: [first] }) => first?.field)).toEqual([
+    'scope.notes:write',
+  ]);
 });
