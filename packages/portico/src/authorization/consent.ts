@@ -67,10 +67,9 @@ export class Consent {
     if (request.silent === true && prior === null) return { response: notSilent(request, client) };
     const asked = { ...request, choices, details };
     const saved = await this.#save(asked, client, requestId, visitor, scopes);
-    if (saved !== null && prior === null) {
-      return { question: askConsent(this.#server, asked, requestId, client, visitor, ask) };
-    }
-    if (saved !== null && prior !== null) {
+    if (saved !== null) {
+      if (prior === null)
+        return { question: askConsent(this.#server, asked, requestId, client, visitor, ask) };
       const response = await this.#answers.completeWithPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
