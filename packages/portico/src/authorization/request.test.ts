@@ -9,11 +9,13 @@ import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
+import type { AuthorizationRequest } from '../store/requests.ts';
 import { mayRedirectWith } from '../clients/redirect-uris.ts';
 import { storedClient } from '../../../../test/support/stored-client.ts';
 import type { AuthorizationAdditions } from './additions.ts';
 import { furtherParameters, isCheck, runChecks } from './checks.ts';
-import { RequestChecks } from './request.ts';
+import { askedScopes, RequestChecks, sameParameters } from './request.ts';
+import { promptValues, sentParameters } from './request-parameters.ts';
 import { ResponseModes } from './response-modes.ts';
 
 const CLIENT = storedClient('the-client', 0, {
@@ -58,7 +60,11 @@ const STEPS: readonly (readonly [
 
 const CATALOG = createScopeCatalog({ 'notes:read': 'Read notes' });
 
-function check(sent: URLSearchParams, grants: Client['grants'], active: () => Promise<null>) {
+function checksWith(
+  grants: Client['grants'],
+  active: () => Promise<object | null>,
+  { more = {}, locales = null }: { readonly more?: object; readonly locales?: object | null } = {},
+) {
   const server = {
     profiles: profilesWith(),
     scopes: CATALOG,
@@ -67,7 +73,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     audience: 'https://api.example/',
     config: { name: 'A server', key_path: '/keys' },
     host: { tellsWhoWaits: false },
-    speaking: { locales: null },
+    speaking: { locales },
   } as unknown as Server;
   const clients = {
     find: async (id: string) => (id === CLIENT.id ? { ...CLIENT, grants } : null),
@@ -77,7 +83,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     require: () => {},
     find: () => Promise.reject(new Error('Not asked')),
   } as Partial<ClientSource> as ClientSource;
-  const checks = new RequestChecks(server, clients, {
+  return new RequestChecks(server, clients, {
     clientSource,
     directRequests: null,
     indirectRefusals: [],
@@ -94,9 +100,15 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     earlierScopes: null,
     priorConsent: null,
     consentAnswered: [],
+    ...more,
   });
-  const put = { parameters: createParameters(sent), direct: false };
-  return checks.check(put, new Request('https://server.example/'), null);
+}
+
+const AT = 'https://server.example/';
+const putWith = (sent: URLSearchParams) => ({ parameters: createParameters(sent), direct: false });
+
+function check(sent: URLSearchParams, grants: Client['grants'], active: () => Promise<null>) {
+  return checksWith(grants, active).check(putWith(sent), new Request(AT), null);
 }
 
 /**
@@ -179,7 +191,11 @@ describe('the checks of a request', () => {
   test('find the key that the request names only if codes can be bound to keys', async () => {
     expect(await run()).toEqual(FOUND);
     expect(await run({ binding })).toEqual({ ...FOUND, thumbprint: KEY });
-    await expect(run({ binding }, { sent: { dpop_jkt: 'short' } })).rejects.toThrow('dpop_jkt');
+    for (const dpop_jkt of ['short', `${KEY}k`, `.${KEY}`])
+      await expect(run({ binding }, { sent: { dpop_jkt } })).rejects.toMatchObject({
+        code: 'invalid_request',
+        message: 'The dpop_jkt is not a base64url-encoded SHA-256 hash.',
+      });
     expect(await run({}, { sent: { dpop_jkt: 'short' } })).toEqual(FOUND);
   });
 
@@ -201,5 +217,141 @@ describe('the checks of a request', () => {
     const further = (by: object | null) =>
       furtherParameters({ binding: by, reading } as unknown as AuthorizationAdditions);
     expect([further(null), further(binding)]).toEqual([['kept'], ['dpop_jkt', 'kept']]);
+  });
+});
+
+describe('a request that was checked', () => {
+  const SENT = {
+    client_id: CLIENT.id,
+    redirect_uri: 'https://app.example/callback',
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    code_challenge: 'c'.repeat(43),
+    scope: 'notes:read',
+  };
+  const person = { provider: 'staff', id: '7' };
+  const grants = ['authorization_code'] as const;
+  const about = (sent: Readonly<Record<string, string>>) =>
+    new URLSearchParams({ ...SENT, ...sent });
+  const checked = (sent: Readonly<Record<string, string>>, more: object, locales: object | null) =>
+    checksWith(grants, async () => null, { more, locales }).check(
+      putWith(about(sent)),
+      new Request(AT),
+      person,
+    );
+
+  test('has its nonce, its language, and the parameters of features that it contains', async () => {
+    const reading = { checks: {}, parameters: ['mine', 'other'] };
+    const sent = { nonce: 'n', ui_locales: 'de', mine: 'yes' };
+    expect(await checked(sent, { reading }, {})).toMatchObject({
+      asked: { nonce: 'n', uiLocales: 'de', further: { mine: 'yes' } },
+    });
+    const plain = await checked({ ui_locales: 'de' }, { reading }, null);
+    if (!('asked' in plain)) throw new Error('The request was refused');
+    expect(plain.asked.nonce).toBeNull();
+    expect(['uiLocales' in plain.asked, 'further' in plain.asked]).toEqual([false, false]);
+  });
+
+  test('is from a client document only if the server reads documents', async () => {
+    expect(await checked({}, { clientSource: null }, null)).toHaveProperty('asked');
+    const calls: unknown[] = [];
+    const clientSource = {
+      names: (id: string) => id === CLIENT.id,
+      require: (id: string) => calls.push(id),
+      find: async (...asked: unknown[]) => {
+        calls.push(asked);
+        return { ...CLIENT, grants };
+      },
+    };
+    expect(
+      await checked({ scope: 'notes:read openid' }, { clientSource }, null),
+    ).not.toHaveProperty('signInFirst');
+    expect(calls).toEqual([CLIENT.id, [CLIENT.id, person, ['notes:read', 'openid']]]);
+    const checks = checksWith(grants, async () => null, { more: { clientSource } });
+    expect(await checks.check(putWith(about({})), new Request(AT), null)).toEqual({
+      signInFirst: true,
+    });
+    expect(calls.at(-1)).toBe(CLIENT.id);
+    const twice = createParameters(new URLSearchParams('scope=notes:read&scope=openid'));
+    expect(askedScopes(twice)).toEqual([]);
+  });
+
+  test('without a redirect URI has the scopes and the resource', async () => {
+    const checks = checksWith(grants, async () => null);
+    const client = { ...CLIENT, scopes: ['notes:read'] };
+    expect(await checks.access(createParameters(about({})), client)).toEqual({
+      audience: 'https://api.example/',
+      scopes: ['notes:read'],
+    });
+  });
+
+  test('can be checked again with the same parameters', () => {
+    const asked = {
+      clientId: 'app',
+      redirectUri: 'https://app.example/callback',
+      scopes: ['notes:read', 'openid'],
+      state: null,
+      nonce: 'n',
+      codeChallenge: 'c',
+      audience: null,
+      thumbprint: 'k',
+      further: { mine: 'yes' },
+    } as unknown as AuthorizationRequest;
+    const same = [
+      ['client_id', 'app'],
+      ['redirect_uri', 'https://app.example/callback'],
+      ['response_type', 'code'],
+      ['scope', 'notes:read openid'],
+      ['nonce', 'n'],
+      ['code_challenge', 'c'],
+      ['code_challenge_method', 'S256'],
+    ];
+    expect(sameParameters(asked, null)).toEqual([...same, ['mine', 'yes']]);
+    const bound = [...same, ['dpop_jkt', 'k'], ['mine', 'yes']];
+    expect(sameParameters(asked, 'dpop_jkt')).toEqual(bound);
+  });
+
+  test('waits with its resource, without empty values, and with at most two repeated ones', () => {
+    const sent = new URLSearchParams('resource=r&state=&nonce=1&nonce=2&nonce=3&scope=&scope=');
+    const hints = { further: ['mine'], hints: [] };
+    expect(sentParameters(createParameters(sent), hints)).toEqual([
+      ['resource', 'r'],
+      ['scope', ''],
+      ['scope', ''],
+      ['nonce', '1'],
+      ['nonce', '2'],
+    ]);
+    expect([...promptValues(undefined)]).toEqual([]);
+    expect([...promptValues('login  consent')]).toEqual(['login', 'consent']);
+  });
+
+  test.each<[string, Partial<Client>, string]>([
+    [
+      'http://127.0.0.1:9/cb',
+      { redirectUris: ['http://127.0.0.1:8/cb', 'https://app.example/'] },
+      'the redirect_uri is "http://127.0.0.1:9/cb", but the client the-client is registered with ' +
+        '"http://127.0.0.1:8/cb", "https://app.example/"; only a native application may use ' +
+        'another port',
+    ],
+    [
+      'https://other.example/cb',
+      { redirectUris: [] },
+      'the redirect_uri is "https://other.example/cb", but the client the-client is registered ' +
+        'with none',
+    ],
+    [
+      'https://app.example/?b',
+      { redirectUris: ['https://app.example/?a'] },
+      'the redirect_uri is "https://app.example/?…", but the client the-client is registered with ' +
+        '"https://app.example/?…", and they differ in parts that the log does not show',
+    ],
+  ])('is refused at %s, and the log says why', async (redirect_uri, registered, detail) => {
+    const mayRedirect = mayRedirectWith([
+      ({ applicationType }, uri) => applicationType === 'native' && uri.startsWith('http:'),
+    ]);
+    const checks = checksWith(grants, async () => null, { more: { mayRedirect } });
+    const client = { ...CLIENT, applicationType: 'web', ...registered } as Client;
+    const refused = checks.checkDirect(createParameters(about({ redirect_uri })), client);
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_request', detail });
   });
 });
