@@ -191,6 +191,7 @@ describe('the checks of a request', () => {
   test('find the key that the request names only if codes can be bound to keys', async () => {
     expect(await run()).toEqual(FOUND);
     expect(await run({ binding })).toEqual({ ...FOUND, thumbprint: KEY });
+    expect(await run({ binding }, { sent: { dpop_jkt: '' } })).toEqual(FOUND);
     for (const dpop_jkt of ['short', `${KEY}k`, `.${KEY}`])
       await expect(run({ binding }, { sent: { dpop_jkt } })).rejects.toMatchObject({
         code: 'invalid_request',
