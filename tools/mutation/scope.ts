@@ -336,6 +336,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/authorization/page-data.test.ts',
       'packages/portico/src/authorization/grantable-scopes.test.ts',
       'packages/portico/src/authorization/denials.test.ts',
+      'packages/portico/src/authorization/sealing.test.ts',
       'test/open-questions.test.ts',
       'test/waiting-cookies.test.ts',
       'test/authorization-request.test.ts',

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
+import type { Clients } from '../clients/clients.ts';
+import { Speaking } from '../pages/speaking.ts';
+import type { Server } from '../server.ts';
 import { startSealing } from './sealing.fixture.ts';
+import { SignInNotes } from './sign-in-notes.ts';
 import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
+import { storedClient } from '../../../../test/support/stored-client.ts';
 
 const START = 1_800_000_000_000;
 const LIFETIME = 600_000;
@@ -88,4 +93,35 @@ test('sealed text cannot be opened without its key, and an invented key number c
   expect(keys.size).toBe(1);
   keys.clear();
   expect(await start().sealing.open('p', sealed)).toBeNull();
+});
+
+test('the sign-in page finds the waiting client next to other sealed cookies', async () => {
+  const { sealer } = installation().start();
+  const server = {
+    sealer,
+    clock: () => START,
+    config: { consent_ttl: 600, name: 'A server' },
+    issuer: 'https://as.example',
+    origin: 'https://as.example',
+    basePath: '',
+    paths: { authorize: '/oauth/authorize' },
+  } as unknown as Server;
+  const client = storedClient('app', 0);
+  const clients = { find: async () => client } as unknown as Clients;
+  const notes = new SignInNotes(server, clients, null);
+  const [note = ''] = await notes.cookies({
+    loginUrl: '/login',
+    requestId: 'id',
+    sent: [['client_id', client.id]],
+    client: null,
+    words: await new Speaking({}).of(new Request('https://as.example/')),
+  });
+  const other = await sealer.seal('other', 'text that is not JSON');
+  const headers = new Headers({ cookie: `other=${other}; ${note.split(';')[0]}` });
+  const found = (returnTo: string) => notes.find({ headers }, returnTo);
+  const returnTo = '/oauth/authorize?request_id=id&more=';
+  const waiting = { clientName: client.name, isVerified: true, loginHint: null, uiLocales: [] };
+  expect(await found(returnTo)).toEqual(waiting);
+  expect(await found(returnTo.padEnd(4000, 'x'))).toEqual(waiting);
+  expect(await found(returnTo.padEnd(4001, 'x'))).toBeNull();
 });
