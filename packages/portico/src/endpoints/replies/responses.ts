@@ -39,8 +39,11 @@ export function toResponse({ status, headers, body, cookies = [] }: Reply): Resp
   // contain it.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers });
+  // Read the headers even without cookies. `@hono/node-server` replaces the global Response with
+  // one that refuses invalid headers only when they are read.
+  const { headers: fields } = response;
   if (typeof body === 'string') madeOfText(response, body);
-  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
+  for (const cookie of cookies) fields.append('Set-Cookie', cookie);
   return REQUEST_ID_HEADER in headers ? madeWithRequestId(response) : response;
 }
 
