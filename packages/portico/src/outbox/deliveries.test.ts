@@ -35,8 +35,9 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
 afterEach(async () => {
-  vi.useRealTimers();
+  // In this order: the mocks replace functions of the fake timers.
   vi.restoreAllMocks();
+  vi.useRealTimers();
   over.resolve(DELIVERED);
   await Promise.all(opened.splice(0).map((outbox) => outbox.stop()));
 });
