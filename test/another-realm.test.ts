@@ -1,4 +1,4 @@
-// @engines sqlite: the database makes no difference
+// @engines sqlite, long: it starts Vitest, and the database makes no difference
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
