@@ -7,7 +7,13 @@ import { Note } from '../http/note.ts';
 import { getRequestId } from '../http/request-id.ts';
 import { preflight, readableHeaders } from './replies/cross-origin.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
-import { toResponse, withFields, withRequestIdField, type Reply } from './replies/responses.ts';
+import {
+  toCheckedResponse,
+  toResponse,
+  withFields,
+  withRequestIdField,
+  type Reply,
+} from './replies/responses.ts';
 import type { Failures } from './replies/failures.ts';
 import type { Server } from '../server.ts';
 import type { Operations } from './operation.ts';
@@ -143,7 +149,9 @@ export class AnsweringEndpoint implements Endpoint {
   }
 
   async #answer(request: Request): Promise<Response> {
-    const response = await this.#converted(request, toResponse);
+    // Only the responses to people contain headers from the host, such as its sign-in URL.
+    const convert = this.#description.forPeople === true ? toCheckedResponse : toResponse;
+    const response = await this.#converted(request, convert);
     return this.#committed(request, response, getRequestId(request));
   }
 

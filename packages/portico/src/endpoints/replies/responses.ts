@@ -39,12 +39,21 @@ export function toResponse({ status, headers, body, cookies = [] }: Reply): Resp
   // contain it.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers });
-  // Read the headers even without cookies. `@hono/node-server` replaces the global Response with
-  // one that refuses invalid headers only when they are read.
-  const { headers: fields } = response;
   if (typeof body === 'string') madeOfText(response, body);
-  for (const cookie of cookies) fields.append('Set-Cookie', cookie);
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
   return REQUEST_ID_HEADER in headers ? madeWithRequestId(response) : response;
+}
+
+const NO_HEADER_VALUE = /[^\t -~\x80-\xff]/;
+
+/**
+ * Like `toResponse`, but also throws a TypeError for an invalid header if `@hono/node-server` has
+ * replaced the global Response. Its class refuses such a header only when the headers are read.
+ */
+export function toCheckedResponse(reply: Reply): Response {
+  if (Object.values(reply.headers).some((value) => NO_HEADER_VALUE.test(value)))
+    throw new TypeError('A header of the reply is not valid');
+  return toResponse(reply);
 }
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
