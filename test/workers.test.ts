@@ -163,7 +163,7 @@ describe('serve --workers', () => {
   );
 
   // @shows AS-29.13
-  test('replaces every worker after SIGHUP, and loses no request', async () => {
+  test.runIf(RUNS_ALL)('replaces every worker after SIGHUP, and loses no request', async () => {
     await serveWith('--workers=2');
     const before = children();
     const found = await askDuring(async () => {
@@ -247,7 +247,7 @@ describe('serve --workers', () => {
     expect(running.stderr()).not.toContain('A worker could not start.');
   });
 
-  test('stops workers that are still starting', async () => {
+  test.runIf(RUNS_ALL)('stops workers that are still starting', async () => {
     await serveWith('--workers=2');
     running.process.kill('SIGHUP');
     await vi.waitFor(() => expect(children()).toHaveLength(3), { timeout: 30_000 });
