@@ -18,6 +18,7 @@ import {
   familyIndex,
 } from '../packages/portico/src/store/sql/family-index.ts';
 import { keysWhere } from '../packages/portico/src/store/sql/statements.ts';
+import { CONSENT_REQUEST_ROW } from './support/consent-request-row.ts';
 import { Store } from './support/store.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
 
@@ -439,12 +440,7 @@ describe('everything that a person has allowed', () => {
   const request = (idHash: string, changes: Row = {}) =>
     insert('oauth_consent_requests', {
       id_hash: idHash,
-      browser_hash: '',
-      client_id: 'notes',
-      parameters: '{}',
-      user_provider: 'accounts',
-      user_id: 'ada',
-      asked_scope: '',
+      ...CONSENT_REQUEST_ROW,
       expires_at: NOW + HOUR,
       ...changes,
     });

@@ -1,5 +1,4 @@
 // @engines sqlite: the database makes no difference
-import crypto from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Branding } from '../pages/branding.ts';
 import { startApplication, StartedApplication } from './application.ts';
 import type { ApplicationDefinition, ApplicationParts } from './definition.ts';
+import { countHashesAtOnce } from '../../../../test/support/hashes-at-once.ts';
 import { EMPTY_PLUGIN } from '../../../../test/support/plugin.ts';
 import type { Plugin } from './plugin.ts';
 import type { Application } from './started-application.ts';
@@ -164,21 +164,9 @@ test('a framework can extend the application, and knows the phase of its start',
 
 test('the application computes one hash of a client secret at a time', async () => {
   const { passwordHasher } = await start({});
-  const { argon2 } = crypto;
-  let [running, most] = [0, 0];
-  crypto.argon2 = (_, { tagLength }, done) => {
-    running += 1;
-    most = Math.max(most, running);
-    setImmediate(() => {
-      running -= 1;
-      done(null, Buffer.alloc(tagLength));
-    });
-  };
-  try {
-    await Promise.all(['one', 'two', 'three'].map((secret) => passwordHasher.hash(secret)));
-  } finally {
-    crypto.argon2 = argon2;
-  }
+  const most = await countHashesAtOnce(() =>
+    Promise.all(['one', 'two', 'three'].map((secret) => passwordHasher.hash(secret))),
+  );
   expect(most).toBe(1);
 });
 

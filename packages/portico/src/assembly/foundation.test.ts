@@ -1,10 +1,10 @@
 // @engines sqlite: the database makes no difference
 import { migrate, openDatabase, type Migration, type OpenedDatabase } from '@portico/sql';
-import crypto from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { countHashesAtOnce } from '../../../../test/support/hashes-at-once.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { OAuthError } from '../errors.ts';
 import type { Feature } from '../feature.ts';
@@ -358,22 +358,8 @@ test('a host without its own parts gets the views, the hasher and the log of the
   expect(await OWN_DEFAULTS.renderer()('oauth/error', data)).toContain('The title');
   expect(OWN_DEFAULTS.clientAddress()).toBeNull();
   await expect(OWN_DEFAULTS.audit({ type: 'secret_rotated' } as never)).resolves.toBeUndefined();
-  const { argon2 } = crypto;
-  let [running, most] = [0, 0];
-  crypto.argon2 = (_, { tagLength }, done) => {
-    running += 1;
-    most = Math.max(most, running);
-    setImmediate(() => {
-      running -= 1;
-      done(null, Buffer.alloc(tagLength));
-    });
-  };
   const hasher = OWN_DEFAULTS.passwordHasher();
-  try {
-    await Promise.all([hasher.hash('one'), hasher.hash('two')]);
-  } finally {
-    crypto.argon2 = argon2;
-  }
+  const most = await countHashesAtOnce(() => Promise.all([hasher.hash('one'), hasher.hash('two')]));
   expect(most).toBe(1);
   expect(Object.keys(OWN_DEFAULTS.log())).toEqual(['debug', 'info', 'warning', 'error', 'close']);
 });

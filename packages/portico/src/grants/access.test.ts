@@ -1,5 +1,6 @@
 // @engines sqlite: test/access.test.ts and test/access-races.test.ts run on every engine
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { CONSENT_REQUEST_ROW } from '../../../../test/support/consent-request-row.ts';
 import { Store } from '../../../../test/support/store.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
 import type { Administrator, AuditEvent } from '../auditing/audit.ts';
@@ -109,12 +110,7 @@ const begunFrom = (prior: string) => ({ details: JSON.stringify({ prior }) });
 const request = (id: string, changes: Row = {}) =>
   watched.insert('oauth_consent_requests', {
     id_hash: id,
-    browser_hash: '',
-    client_id: 'notes',
-    parameters: '{}',
-    user_provider: 'accounts',
-    user_id: 'ada',
-    asked_scope: '',
+    ...CONSENT_REQUEST_ROW,
     expires_at: NOW + HOUR,
     ...changes,
   });

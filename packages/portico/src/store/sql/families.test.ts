@@ -5,6 +5,7 @@ import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../grant.ts';
 import type { ConsentRequest } from '../requests.ts';
 import { removeFamilies } from './authorizations.ts';
 import { claimThenInsert } from './claim.ts';
+import { CONSENT_REQUEST_ROW } from '../../../../../test/support/consent-request-row.ts';
 import { Store } from '../../../../../test/support/store.ts';
 import { AWAY, losingStore, type Losing } from '../../../../../test/support/losing-store.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../../test/support/watched-store.ts';
@@ -161,12 +162,7 @@ describe('the answer to a consent request', () => {
   const ask = (changes: Row = {}) =>
     insert('oauth_consent_requests', {
       id_hash: 'asked',
-      browser_hash: '',
-      client_id: 'notes',
-      parameters: '{}',
-      user_provider: 'accounts',
-      user_id: 'ada',
-      asked_scope: '',
+      ...CONSENT_REQUEST_ROW,
       expires_at: NOW + 1,
       ...changes,
     });
@@ -750,12 +746,7 @@ describe('old authorizations', () => {
     for (const expires_at of [NOW - 1, NOW])
       await insert('oauth_consent_requests', {
         id_hash: `expires at ${expires_at}`,
-        browser_hash: '',
-        client_id: 'notes',
-        parameters: '{}',
-        user_provider: 'accounts',
-        user_id: 'ada',
-        asked_scope: '',
+        ...CONSENT_REQUEST_ROW,
         expires_at,
       });
     for (const [index, expires_at] of [NOW - 2, NOW - 1, NOW].entries())

@@ -1,5 +1,6 @@
 // @engines sqlite: it tests each condition; the features' tests run on every engine
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CONSENT_REQUEST_ROW } from '../../../../../test/support/consent-request-row.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../../test/support/watched-store.ts';
 import type { PriorAuthorization } from '../prior-consent.ts';
 import { NewAuthorizations, type BeginningConditions } from './new-authorizations.ts';
@@ -47,12 +48,7 @@ const NEW = {
 const question = (id: string, outcome: string | null = null) =>
   watched.insert('oauth_consent_requests', {
     id_hash: id,
-    browser_hash: '',
-    client_id: 'notes',
-    parameters: '{}',
-    user_provider: 'accounts',
-    user_id: 'ada',
-    asked_scope: '',
+    ...CONSENT_REQUEST_ROW,
     expires_at: NOW + 1,
     outcome,
   });
